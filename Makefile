@@ -108,7 +108,7 @@ REP_LIBS := -ldw -lelf -liberty -lcapstone -lz -lzstd -lm $(DEFLATE:yes=-ldeflat
 JL_OBJ := $(JL_SRC:%.c=$(B)/%.o)
 # What the launcher shares with jprof-report; it needs no library but libc.
 JL_SHARED := $(patsubst %,$(B)/analyzer/%.o,base/diag base/file base/mem \
-  base/ours base/utf8 read/line read/names read/secret read/tree)
+  base/option base/ours base/utf8 read/line read/names read/secret read/tree)
 # For tests: all of both but their mains.
 REP_LIB := $(filter-out $(B)/analyzer/main.o $(B)/analyzer/launcher/main.o,\
   $(REP_OBJ) $(JL_OBJ))
@@ -169,10 +169,13 @@ $(B)/preload/sig/adopt.o $(B)/preload/sig/control.o \
 $(B)/preload/sig/logfile.o $(B)/preload/sig/log/annex.o \
 $(B)/preload/sig/log/share.o $(B)/preload/sig/log/reserve.o \
 $(B)/preload/sig/log/mine.o $(B)/preload/sig/log/chunk.o \
+$(B)/preload/sig/log/storage_area.o $(B)/preload/sig/log/storage_file.o \
+$(B)/preload/sig/log/storage_ring.o \
 $(B)/preload/sig/code/maps.o $(B)/preload/sig/code/module.o \
 $(B)/preload/sig/code/procmaps.o $(B)/preload/sig/code/moved.o \
 $(B)/preload/sig/owned_signals.o \
 $(B)/preload/sig/state/dispatched.o $(B)/preload/sig/unwind/cfi/cfi_module.o \
+$(B)/preload/sig/unwind/cfi/cfi_image.o \
 $(B)/preload/sig/unwind/walk_rare.o $(B)/preload/sig/unwind/walk_libunwind.o \
 $(B)/preload/sig/unwind/shake.o $(B)/preload/sig/timers/left.o \
 $(B)/preload/sig/unwind/cfi/cfi_expr.o $(B)/preload/sig/unwind/cfi/cfi_ready.o \

@@ -6,21 +6,14 @@
 #ifndef JR_FORMATS_H
 #define JR_FORMATS_H
 
+#include "model/needs.h"
 #include "write/report.h"
 
 struct jr_format {
     const char *name;      /* as --format takes it */
     const char *extension; /* of files, with the dot */
     jr_write_fn *write;
-    int has_code; /* lists machine code, if only when asked to */
-    enum { JR_TREE_LEAVES, JR_TREE_PATHS, JR_TREE_CALLS } tree;
-    /* what it has of stacks: their innermost functions, all of them, and who
-     * called whom */
-    enum { JR_SAMPLES_NONE, JR_SAMPLES_ALL, JR_SAMPLES_CLOSE } has_samples;
-    /* has each sample with its time; CLOSE: of very many, those near each
-     * other as one */
-    enum { JR_PLACES_NO, JR_PLACES, JR_PLACES_APART } places;
-    /* whether it has addresses and lines, and sums by thread and event */
+    unsigned needs; /* enum jr_needs: what it needs of the model */
     enum { JR_ANNOTATE_NO, JR_ANNOTATE_MAY, JR_ANNOTATE_MUST } annotate;
     /* whether it goes with --annotate */
     const char *help; /* what it is, for people */

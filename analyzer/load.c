@@ -10,8 +10,17 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "mapname.h"
+#include "match.h"
 #include "missing_names.h"
+#include "model/build.h"
+#include "model/collect.h"
+#include "model/cover/cover_image.h"
+#include "model/cover/cover_kernel.h"
+#include "model/cover/cover_sum.h"
+#include "model/span.h"
 #include "read/markers.h"
+#include "select.h"
 #include "write/diff/diff.h"
 
 #define OPEN_MOST 128 /* logs that stay open */
@@ -460,7 +469,8 @@ static void add_run(struct jr_load *load, struct jr_log *log,
 {
     if (load->verbose)
         say_run(log, run, held->map);
-    if (!jr_select_process(load, run, held->map)) {
+    if (!jr_select_process(&load->model.filter, load->selected, run,
+                           held->map)) {
         cover(load, log, run, held->map);
         return;
     }
@@ -512,7 +522,7 @@ static uint64_t hold_maps(struct jr_load *load, const struct jr_log *log)
 /* Logs that will be gone through again stay open, of many the first ones. */
 static void leave_log(struct jr_load *load, struct jr_log *log)
 {
-    if (!load->model.filter.again) {
+    if (!jr_filter_needs(&load->model.filter, JR_NEEDS_REPLAY)) {
         jr_log_close(log);
         return;
     }

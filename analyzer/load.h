@@ -57,43 +57,8 @@ void jr_load_free(struct jr_load *load);
  * could be read (said on stderr). */
 int jr_load_log(struct jr_load *load, const char *path);
 
-/* load_foreign.c: adds a profile of another tool (jr_foreign_is), likewise. */
-int jr_load_foreign(struct jr_load *load, const char *path);
-
 /* Sums up, after the last log: completes the model and notes when processes
  * ran another program than app; says it on stderr too when all of them did. */
 void jr_load_finish(struct jr_load *load);
-
-/* select.c: whether --process is about this run; notes which ones are. */
-int jr_select_process(struct jr_load *load, const struct jr_run *run,
-                      const struct jr_map *map);
-
-/* select.c: says which --process nothing was of. */
-void jr_select_say(const struct jr_filter *filter, const uint8_t *selected);
-
-/* select.c: finds out when the profiles in these logs start, before the first
- * of them is added: --from and --to count from there.  What cannot be read is
- * passed over.  Those from `before` on are of the other side. */
-void jr_select_starts(struct jr_load *load, const char *const *logs,
-                      size_t count, size_t before);
-
-/* match.c: whether the executable `exe` of a profile is the program that the
- * user called `app`: the same base name (the profile may come from another
- * machine), or the same file.  app may be a link, here or in PATH. */
-int jr_same_program(const char *app, const char *exe);
-
-/* mapname.c: the path of the map of the log at `log_path`, whose header names
- * it `map_name`: that file in the log's folder when the name is sound and the
- * file there, else the one that doc/FORMAT.md's names lead to.  NULL when there
- * is none.  The caller frees the result. */
-char *jr_map_path(const char *log_path, const char *map_name);
-
-/* The path of the file `name`, as a header has it, in the log's folder; NULL
- * when the name is not sound or no such file can be read.  Freed likewise. */
-char *jr_file_beside(const char *log_path, const char *name);
-
-/* The folder of a file, with its slash; "" for the current one.  The caller
- * frees the result. */
-char *jr_folder_of(const char *path);
 
 #endif

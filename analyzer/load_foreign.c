@@ -3,14 +3,17 @@
  * Brings a profile of another tool into a model: its samples become those of
  * runs, one a process, its places those of a space.
  * Runs in: analyzer. */
+#include "load_foreign.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "load.h"
+#include "model/collect.h"
 #include "read/foreign/foreign.h"
+#include "select.h"
 #include "write/figures.h"
 
 /* The time at which the profile of another tool is said to begin. */
@@ -235,6 +238,7 @@ static void make_run(const struct jr_foreign *foreign, uint32_t process,
     header->real_ns = foreign->real_ns;
     snprintf(header->exe, sizeof header->exe, "%s", exe);
     jr_stacks_init(&run->stacks);
+    run->is_unrepeatable = 1;
     add_samples(foreign, process, side, run);
     if (run->nsamples > 0) {
         run->first_ns = run->given[0].time_ns;
@@ -343,7 +347,7 @@ static void add_process(struct jr_load *load, struct jr_log *log,
     space = make_space(load, foreign, map);
     *JR_PUSH(load->held, load->nheld, load->held_room) =
         (struct jr_held){.map = map, .space = space};
-    if (jr_select_process(load, run, map))
+    if (jr_select_process(&load->model.filter, load->selected, run, map))
         jr_model_add(&load->model, log, run, &(struct jr_code){map, space},
                      (struct jr_neighbours){0, 0});
     free(program);

@@ -9,6 +9,9 @@
 #include "base/mem.h"
 #include "jp_limits.h"
 #include "load.h"
+#include "load_foreign.h"
+#include "mapname.h"
+#include "model/scope.h"
 #include "options_parse.h"
 #include "output.h"
 #include "profile.h"
@@ -16,6 +19,7 @@
 #include "read/foreign/foreign.h"
 #include "read/secret.h"
 #include "recorded.h"
+#include "select.h"
 #include "symbol/elf/fetch.h"
 #include "write/annotate.h"
 #include "write/coverage.h"
@@ -215,23 +219,18 @@ static void make_report(struct job *job, const char **logs, size_t count,
     struct jr_symbols_options symbols = options->symbols;
     struct jr_load load;
 
-    filter.no_code = !job->format->has_code && options->nannotate == 0;
-    filter.no_calls = job->format->tree != JR_TREE_CALLS && !options->verbose;
-    filter.no_paths = job->format->tree == JR_TREE_LEAVES && !options->verbose;
-    filter.by_clock = options->clocks == 2;
-    filter.keep_samples = job->format->has_samples == JR_SAMPLES_CLOSE;
-    filter.again = job->format->has_samples == JR_SAMPLES_ALL;
-    if (job->format->has_samples == JR_SAMPLES_CLOSE)
-        filter.most_samples = MOST_SAMPLES;
-    filter.keep_places = job->format->places != JR_PLACES_NO;
-    filter.keep_apart = job->format->places == JR_PLACES_APART;
+    filter.needs = job->format->needs |
+                   (options->verbose ? JR_NEEDS_PATHS | JR_NEEDS_CALLS : 0);
+    filter.most_samples = MOST_SAMPLES;
     if (options->debuginfod)
         symbols.folders.fetch = &job->fetch;
-    symbols.record_code = job->format->write == jr_write_archive;
+    symbols.record_code = jr_filter_needs(&filter, JR_NEEDS_LOOKUPS);
     jr_load_init(&load, options->app, &filter, &symbols, &job->diag);
-    if (filter.from_ns > 0 || filter.has_to || filter.keep_samples ||
-        filter.again)
-        jr_select_starts(&load, logs, count, count - options->nbefore);
+    if (filter.from_ns > 0 || filter.has_to ||
+        jr_filter_needs(&filter, JR_NEEDS_SAMPLE_LIST | JR_NEEDS_REPLAY)) {
+        jr_select_starts(&load.starts, logs, count, count - options->nbefore);
+        load.model.filter.starts = &load.starts;
+    }
     load.verbose = options->verbose;
     load.merged = options->merge;
     load.model.compares = options->before != NULL;

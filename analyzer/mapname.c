@@ -3,13 +3,14 @@
  * Finds the map of a log.  The header is untrusted: the map is a file beside
  * the log and nowhere else.
  * Runs in: analyzer. */
+#include "mapname.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "load.h"
 
 char *jr_folder_of(const char *path)
 {

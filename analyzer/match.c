@@ -2,6 +2,8 @@
  *
  * Tells whether a profile is of the program that the user named.
  * Runs in: analyzer. */
+#include "match.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,7 +11,6 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "load.h"
 
 /* The file that is behind the name of a program: here, or in PATH.  NULL:
  * there is none.  Allocated. */

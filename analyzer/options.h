@@ -33,17 +33,17 @@ struct jr_options {
     size_t nbefore;     /* after jr_profile_expand: its logs, the last ones */
     int per;            /* --per: */
     double units[JR_SIDES];
-    int merge, verbose;
-    int debuginfod;            /* --debuginfod, or JPROF_DEBUGINFOD=1 */
-    int unmasked;              /* --unmask */
-    int profile;               /* --profile: no operand is a program */
+    uint8_t merge, verbose;
+    uint8_t debuginfod;        /* --debuginfod, or JPROF_DEBUGINFOD=1 */
+    uint8_t unmasked;          /* --unmask */
+    uint8_t profile;           /* --profile: no operand is a program */
     char *own_app, **own_logs; /* what of app and logs is allocated */
     size_t nown_logs, own_logs_room;
     char *own_folders;                        /* those of JPROF_DEBUG_PATH */
     struct jr_unpacked unpacked[JR_ARCHIVES]; /* archives among the operands */
     const char *names[JR_ARCHIVES];           /* their files of names */
     size_t nunpacked;
-    int help, version;        /* asked for: nothing else counts */
+    uint8_t help, version;    /* asked for: nothing else counts */
     int has_section, has_end; /* --start or --end; --end was given */
     unsigned clocks; /* of --from and --to: bit 0, the profile's start; bit 1,
                         CLOCK_MONOTONIC */

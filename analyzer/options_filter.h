@@ -5,16 +5,17 @@
 #ifndef JR_OPTIONS_FILTER_H
 #define JR_OPTIONS_FILTER_H
 
+#include "base/option.h"
 #include "options.h"
 
-/* Takes `value` (NULL for an option without one) of the option `name`; returns
- * 0, or -1 after saying what is wrong. */
-typedef int jr_take_fn(struct jr_options *options, const char *name,
-                       const char *value);
+/* Each takes a value into a struct jr_options. */
+jr_take_fn jr_take_only_thread, jr_take_depth, jr_take_event, jr_take_start,
+    jr_take_end, jr_take_from, jr_take_to;
 
-jr_take_fn jr_take_only_thread, jr_take_exclude, jr_take_include, jr_take_depth,
-    jr_take_tiers, jr_take_event, jr_take_split_events, jr_take_last,
-    jr_take_all, jr_take_start, jr_take_end, jr_take_process, jr_take_from,
-    jr_take_to, jr_take_span;
+/* --all: takes --last, --start and --end back. */
+jr_act_fn jr_select_all_sections;
+
+/* By enum jr_tiers; ends with a NULL. */
+extern const char *const jr_tier_choices[];
 
 #endif

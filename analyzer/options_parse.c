@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command line: a table of options, each with its handler.
+ * The command line of jprof-report: a row for each option.
  * Runs in: analyzer. */
 #include "options_parse.h"
 
@@ -9,47 +9,15 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "base/option.h"
 #include "formats.h"
 #include "options_filter.h"
 #include "profile.h"
 #include "values.h"
 
-struct option {
-    char letter;       /* 0: none */
-    const char *word;  /* with its dashes; NULL: none */
-    const char *value; /* what it is called in the help; NULL: no value */
-    jr_take_fn *take;
-    const char *help;
-};
-
-static int take_verbose(struct jr_options *options, const char *name,
-                        const char *value)
+static int take_debug_dir(void *target, const char *name, const char *value)
 {
-    (void)name, (void)value;
-    options->verbose = 1;
-    return 0;
-}
-
-static int take_threads(struct jr_options *options, const char *name,
-                        const char *value)
-{
-    (void)name, (void)value;
-    options->filter.by_thread = 1;
-    return 0;
-}
-
-static int take_annotate(struct jr_options *options, const char *name,
-                         const char *value)
-{
-    (void)name;
-    *JR_PUSH(options->annotate, options->nannotate, options->annotate_room) =
-        value;
-    return 0;
-}
-
-static int take_debug_dir(struct jr_options *options, const char *name,
-                          const char *value)
-{
+    struct jr_options *options = target;
     struct jr_debug_folders *folders = &options->symbols.folders;
 
     if (*value == '\0') {
@@ -60,26 +28,9 @@ static int take_debug_dir(struct jr_options *options, const char *name,
     return 0;
 }
 
-static int take_debuginfod(struct jr_options *options, const char *name,
-                           const char *value)
+static int take_source_map(void *target, const char *name, const char *value)
 {
-    (void)name, (void)value;
-    options->debuginfod = 1;
-    return 0;
-}
-
-static int take_source_dir(struct jr_options *options, const char *name,
-                           const char *value)
-{
-    (void)name;
-    *JR_PUSH(options->sources, options->nsources, options->sources_room) =
-        value;
-    return 0;
-}
-
-static int take_source_map(struct jr_options *options, const char *name,
-                           const char *value)
-{
+    struct jr_options *options = target;
     const char *equals = strchr(value, '=');
 
     if (!equals || equals == value || !equals[1]) {
@@ -92,175 +43,112 @@ static int take_source_map(struct jr_options *options, const char *name,
     return 0;
 }
 
-static int take_no_inline(struct jr_options *options, const char *name,
-                          const char *value)
+static int take_per(void *target, const char *name, const char *value)
 {
-    (void)name, (void)value;
-    options->symbols.no_inline = 1;
-    return 0;
-}
+    struct jr_options *options = target;
 
-static int take_diff(struct jr_options *options, const char *name,
-                     const char *value)
-{
-    (void)name;
-    options->before = value;
-    return 0;
-}
-
-static int take_per(struct jr_options *options, const char *name,
-                    const char *value)
-{
     options->per = 1;
     return jr_value_units(name, value, &options->units[JR_BEFORE],
                           &options->units[JR_AFTER]);
 }
 
-static int take_limit(struct jr_options *options, const char *name,
-                      const char *value)
+static int take_limit(void *target, const char *name, const char *value)
 {
+    struct jr_options *options = target;
+
     options->limit = JR_NO_LIMIT;
     return strcmp(value, "none") == 0
                ? 0
                : jr_value_number(name, value, 1, &options->limit);
 }
 
-static int take_cleo(struct jr_options *options, const char *name,
-                     const char *value)
+static void select_cleo(void *target)
 {
-    (void)name, (void)value;
-    options->format = "cleo";
-    return 0;
+    ((struct jr_options *)target)->format = "cleo";
 }
 
-static int take_format(struct jr_options *options, const char *name,
-                       const char *value)
-{
-    (void)name;
-    options->format = value;
-    return 0;
-}
+/* The parts of rows below. */
+#define FLAG(field) JR_FLAG(struct jr_options, field)
+#define TEXT(field) JR_TEXT(struct jr_options, field)
+#define CHOICE(field, words) JR_CHOICE(struct jr_options, field, words)
+#define LIST(field, count, room) JR_LIST(struct jr_options, field, count, room)
 
-static int take_output_dir(struct jr_options *options, const char *name,
-                           const char *value)
-{
-    (void)name;
-    options->output_dir = value;
-    return 0;
-}
-
-static int take_output(struct jr_options *options, const char *name,
-                       const char *value)
-{
-    (void)name;
-    options->output = value;
-    return 0;
-}
-
-static int take_merge(struct jr_options *options, const char *name,
-                      const char *value)
-{
-    (void)name, (void)value;
-    options->merge = 1;
-    return 0;
-}
-
-static int take_profile(struct jr_options *options, const char *name,
-                        const char *value)
-{
-    (void)name, (void)value;
-    options->profile = 1;
-    return 0;
-}
-
-static int take_unmask(struct jr_options *options, const char *name,
-                       const char *value)
-{
-    (void)name, (void)value;
-    options->unmasked = 1;
-    return 0;
-}
-
-static int take_help(struct jr_options *options, const char *name,
-                     const char *value)
-{
-    (void)name, (void)value;
-    options->help = 1;
-    return 0;
-}
-
-static int take_version(struct jr_options *options, const char *name,
-                        const char *value)
-{
-    (void)name, (void)value;
-    options->version = 1;
-    return 0;
-}
-
-static const struct option table[] = {
-    {'e', NULL, "NAME", jr_take_exclude, "drop stacks that hold function NAME"},
-    {'i', NULL, "NAME", jr_take_include, "keep only stacks that hold NAME"},
-    {'s', NULL, "DEPTH", jr_take_depth,
-     "keep the DEPTH leaf-most frames (>= 2)"},
-    {'t', "--threads", NULL, take_threads, "the total, then each thread"},
-    {0, "--only-thread", "TID", jr_take_only_thread, "only this thread"},
-    {0, "--all", NULL, jr_take_all, "all sections (default)"},
-    {0, "--last", NULL, jr_take_last, "only the last section"},
-    {0, "--start", "N", jr_take_start, "sections from N on, counted from 0"},
-    {0, "--end", "M", jr_take_end, "sections before M"},
-    {0, "--process", "WHICH", jr_take_process,
-     "only processes of this pid, program, or command by a\n"
-     "                       shell pattern"},
-    {0, "--from", "SECONDS", jr_take_from,
-     "from so long after the profile's start on; @SECONDS: of\n"
-     "                       CLOCK_MONOTONIC"},
-    {0, "--to", "SECONDS", jr_take_to,
-     "until so long after the profile's start"},
-    {0, "--span", "NAME", jr_take_span,
-     "only time of threads in their spans of this name\n"
-     "                       (jprof_span_begin)"},
-    {0, "--event", "WHAT", jr_take_event,
-     "only time of this kind: cpu, running, blocked, ready\n"
-     "                       (waiting for a CPU), raised"},
-    {0, "--split-events", NULL, jr_take_split_events,
-     "end each stack in the kind of its time"},
-    {0, "--jit-tiers", "HOW", jr_take_tiers,
-     "JIT functions: merge their tiers (default), split, raw"},
-    {0, "--debug-dir", "DIR", take_debug_dir,
-     "look for debug files there too, or for a system's root"},
-    {0, "--debuginfod", NULL, take_debuginfod,
-     "ask the servers of DEBUGINFOD_URLS for debug files"},
-    {0, "--source-dir", "DIR", take_source_dir,
-     "read sources there too, if the profile names them"},
-    {0, "--source-map", "FROM=TO", take_source_map,
-     "sources that were below FROM are below TO now"},
-    {0, "--no-inline", NULL, take_no_inline,
-     "count inlined functions as part of their callers"},
-    {0, "--annotate", "NAME", take_annotate,
-     "list source lines and machine code of function NAME"},
-    {0, "--merge", NULL, take_merge, "all logs in one report"},
-    {0, "--diff", "BEFORE", take_diff,
-     "compare with this folder or log; html or text"},
-    {0, "--per", "N[,M]", take_per,
-     "compare time a unit of work: N before, M (or N) after"},
-    {0, "--limit", "N", take_limit,
-     "functions that each process or thread shows beside the\n"
-     "                       total; none: everything of each"},
-    {0, "--format", "FORMAT", take_format, "one of the formats below"},
-    {0, "--cleo", NULL, take_cleo, "the same as --format=cleo"},
-    {'o', NULL, "FILE", take_output, "write to FILE instead of stdout"},
-    {0, "--output-dir", "DIR", take_output_dir,
-     "write DIR/LOG.html for each LOG"},
-    {0, "--profile", NULL, take_profile,
-     "the first operand, too, is a folder or log (jprof report)"},
-    {0, "--unmask", NULL, take_unmask,
-     "show passwords in command lines as they are"},
-    {'v', NULL, NULL, take_verbose, "say on stderr what is read and found"},
-    {'h', "--help", NULL, take_help, "show this help"},
-    {0, "--version", NULL, take_version, "show the version"},
+static const struct jr_option rows[] = {
+    {'e', NULL, "NAME",
+     LIST(filter.exclude, filter.nexclude, filter.exclude_room),
+     .help = "drop stacks that hold function NAME"},
+    {'i', NULL, "NAME",
+     LIST(filter.include, filter.ninclude, filter.include_room),
+     .help = "keep only stacks that hold NAME"},
+    {'s', NULL, "DEPTH", JR_VALUE(jr_take_depth),
+     .help = "keep the DEPTH leaf-most frames (>= 2)"},
+    {'t', "--threads", NULL, FLAG(filter.by_thread),
+     .help = "the total, then each thread"},
+    {0, "--only-thread", "TID", JR_VALUE(jr_take_only_thread),
+     .help = "only this thread"},
+    {0, "--all", NULL, JR_ACTION(jr_select_all_sections),
+     .help = "all sections (default)"},
+    {0, "--last", NULL, FLAG(filter.last), .help = "only the last section"},
+    {0, "--start", "N", JR_VALUE(jr_take_start),
+     .help = "sections from N on, counted from 0"},
+    {0, "--end", "M", JR_VALUE(jr_take_end), .help = "sections before M"},
+    {0, "--process", "WHICH",
+     LIST(filter.process, filter.nprocess, filter.process_room),
+     .help = "only processes of this pid, program, or command by a "
+             "shell pattern"},
+    {0, "--from", "SECONDS", JR_VALUE(jr_take_from),
+     .help = "from so long after the profile's start on; @SECONDS: of "
+             "CLOCK_MONOTONIC"},
+    {0, "--to", "SECONDS", JR_VALUE(jr_take_to),
+     .help = "until so long after the profile's start"},
+    {0, "--span", "NAME", LIST(filter.spans, filter.nspans, filter.spans_room),
+     .help = "only time of threads in their spans of this name "
+             "(jprof_span_begin)"},
+    {0, "--event", "WHAT", JR_VALUE(jr_take_event),
+     .help = "only time of this kind: cpu, running, blocked, ready "
+             "(waiting for a CPU), raised"},
+    {0, "--split-events", NULL, FLAG(filter.split),
+     .help = "end each stack in the kind of its time"},
+    {0, "--jit-tiers", "HOW", CHOICE(filter.tiers, jr_tier_choices),
+     .help = "JIT functions: merge their tiers (default), split, raw"},
+    {0, "--debug-dir", "DIR", JR_VALUE(take_debug_dir),
+     .help = "look for debug files there too, or for a system's root"},
+    {0, "--debuginfod", NULL, FLAG(debuginfod),
+     .help = "ask the servers of DEBUGINFOD_URLS for debug files"},
+    {0, "--source-dir", "DIR", LIST(sources, nsources, sources_room),
+     .help = "read sources there too, if the profile names them"},
+    {0, "--source-map", "FROM=TO", JR_VALUE(take_source_map),
+     .help = "sources that were below FROM are below TO now"},
+    {0, "--no-inline", NULL, FLAG(symbols.no_inline),
+     .help = "count inlined functions as part of their callers"},
+    {0, "--annotate", "NAME", LIST(annotate, nannotate, annotate_room),
+     .help = "list source lines and machine code of function NAME"},
+    {0, "--merge", NULL, FLAG(merge), .help = "all logs in one report"},
+    {0, "--diff", "BEFORE", TEXT(before),
+     .help = "compare with this folder or log; html or text"},
+    {0, "--per", "N[,M]", JR_VALUE(take_per),
+     .help = "compare time a unit of work: N before, M (or N) after"},
+    {0, "--limit", "N", JR_VALUE(take_limit),
+     .help = "functions that each process or thread shows beside the "
+             "total; none: everything of each"},
+    {0, "--format", "FORMAT", TEXT(format), .help = "one of the formats below"},
+    {0, "--cleo", NULL, JR_ACTION(select_cleo),
+     .help = "the same as --format=cleo"},
+    {'o', NULL, "FILE", TEXT(output),
+     .help = "write to FILE instead of stdout"},
+    {0, "--output-dir", "DIR", TEXT(output_dir),
+     .help = "write DIR/LOG.html for each LOG"},
+    {0, "--profile", NULL, FLAG(profile),
+     .help = "the first operand, too, is a folder or log (jprof report)"},
+    {0, "--unmask", NULL, FLAG(unmasked),
+     .help = "show passwords in command lines as they are"},
+    {'v', NULL, NULL, FLAG(verbose),
+     .help = "say on stderr what is read and found"},
+    {'h', "--help", NULL, FLAG(help), .help = "show this help"},
+    {0, "--version", NULL, FLAG(version), .help = "show the version"},
 };
 
-#define TABLE_SIZE (sizeof(table) / sizeof(table[0]))
+#define NROWS (sizeof(rows) / sizeof(rows[0]))
 
 void jr_options_help(FILE *out)
 {
@@ -271,110 +159,13 @@ void jr_options_help(FILE *out)
           "beside it.  A folder stands\nfor all logs in it, and they become "
           "one report, as they do where no program\nis named.\n\n",
           out);
-    for (size_t i = 0; i < TABLE_SIZE; i++) {
-        const struct option *option = &table[i];
-        char text[64];
-        int used = 0;
-
-        if (option->letter)
-            used = snprintf(text, sizeof(text), "-%c%s", option->letter,
-                            option->word ? ", " : "");
-        snprintf(text + used, sizeof(text) - (size_t)used, "%s%s%s",
-                 option->word ? option->word : "",
-                 option->value ? (option->word ? "=" : " ") : "",
-                 option->value ? option->value : "");
-        fprintf(out, "  %-20s %s\n", text, option->help);
-    }
+    jr_option_help(out, rows, NROWS);
     fputs("\nFormats:\n", out);
     for (const struct jr_format *format = jr_formats; format->name; format++)
         fprintf(out, "  %-20s %s\n", format->name, format->help);
     fputs("\nExit status: 0 complete, 1 partial (stderr says why), 2 failed, "
           "64 usage.\n",
           out);
-}
-
-/* The arguments that are still to be read. */
-struct words {
-    char **at;
-    char **end;
-};
-
-static const struct option *find_letter(char letter)
-{
-    for (size_t i = 0; i < TABLE_SIZE; i++)
-        if (table[i].letter == letter)
-            return &table[i];
-    return NULL;
-}
-
-static const struct option *find_word(const char *word, size_t length)
-{
-    for (size_t i = 0; i < TABLE_SIZE; i++)
-        if (table[i].word && strlen(table[i].word) == length &&
-            memcmp(table[i].word, word, length) == 0)
-            return &table[i];
-    return NULL;
-}
-
-/* The value of an option: what is joined to it, else the next argument. */
-static const char *value_of(const char *name, const char *joined,
-                            struct words *words)
-{
-    if (joined != NULL)
-        return joined;
-    if (words->at == words->end) {
-        jr_say("%s needs a value", name);
-        return NULL;
-    }
-    return *words->at++;
-}
-
-static int take_word(struct jr_options *options, const char *text,
-                     struct words *words)
-{
-    const char *equals = strchr(text, '=');
-    size_t length = equals ? (size_t)(equals - text) : strlen(text);
-    const struct option *option = find_word(text, length);
-    const char *value = NULL;
-
-    if (option == NULL) {
-        jr_say("unknown option %s", text);
-        return -1;
-    }
-    if (option->value == NULL && equals != NULL) {
-        jr_say("%s takes no value", option->word);
-        return -1;
-    }
-    if (option->value != NULL) {
-        value = value_of(option->word, equals ? equals + 1 : NULL, words);
-        if (value == NULL)
-            return -1;
-    }
-    return option->take(options, option->word, value);
-}
-
-/* A group of letters, the last of which may have a value: -vt, -s5, -e name */
-static int take_letters(struct jr_options *options, const char *text,
-                        struct words *words)
-{
-    for (const char *at = text + 1; *at != '\0'; at++) {
-        const struct option *option = find_letter(*at);
-        char name[3] = {'-', *at, '\0'};
-        const char *value;
-
-        if (option == NULL) {
-            jr_say("unknown option %s", text[2] ? text : name);
-            return -1;
-        }
-        if (option->value == NULL) {
-            if (option->take(options, name, NULL) != 0)
-                return -1;
-            continue;
-        }
-        value = value_of(name, at[1] ? at + 1 : NULL, words);
-        return value ? option->take(options, name, value) : -1;
-    }
-    return 0;
 }
 
 /* Returns what is wrong with the format and --annotate, allocated, or NULL. */
@@ -457,23 +248,20 @@ static int check(const struct jr_options *options)
 
 int jr_options_parse(int argc, char **argv, struct jr_options *options)
 {
-    struct words words = {argv + (argc > 0), argv + argc};
-    int only_operands = 0, result = 0;
+    struct jr_command_line line = {.words = argv + (argc > 0)};
+    const struct jr_option_table table = {rows, NROWS, options};
+    enum jr_word word;
     const char *asked;
+    int result;
 
     *options = (struct jr_options){.filter.end = UINT64_MAX};
-    while (result == 0 && words.at < words.end) {
-        const char *text = *words.at++;
-
-        if (only_operands || text[0] != '-' || text[1] == '\0')
-            *JR_PUSH(options->logs, options->nlogs, options->logs_room) = text;
-        else if (strcmp(text, "--") == 0)
-            only_operands = 1;
-        else if (text[1] == '-')
-            result = take_word(options, text, &words);
-        else
-            result = take_letters(options, text, &words);
-    }
+    while ((word = jr_option_next(&line, &table, 1)) == JR_WORD_OPTION ||
+           word == JR_WORD_OPERAND)
+        if (word == JR_WORD_OPERAND)
+            *JR_PUSH(options->logs, options->nlogs, options->logs_room) =
+                line.operand;
+    result = word == JR_WORD_END ? 0 : -1;
+    options->filter.by_clock = options->clocks == 2;
     if (options->format == NULL)
         options->format = options->nannotate ? jr_format_annotated()->name
                                              : jr_formats[0].name;

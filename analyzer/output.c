@@ -340,8 +340,8 @@ static int is_zipped(const struct jr_format *format, const char *path)
     const char *dot = strrchr(path, '.');
     const char *own = strrchr(format->extension, '.');
 
-    return format->places != JR_PLACES_NO && strcmp(own, ".gz") != 0 && dot &&
-           strcmp(dot, ".gz") == 0;
+    return (format->needs & JR_NEEDS_PLACES) && strcmp(own, ".gz") != 0 &&
+           dot && strcmp(dot, ".gz") == 0;
 }
 
 static void write_to(const struct jr_report *report,

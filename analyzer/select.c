@@ -2,6 +2,8 @@
  *
  * Which processes a report is of, and when their profile starts.
  * Runs in: analyzer. */
+#include "select.h"
+
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +12,8 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "load.h"
+#include "mapname.h"
+#include "model/span.h"
 #include "read/names.h"
 #include "write/figures.h"
 
@@ -58,20 +61,19 @@ static int is_about(const char *which, const struct jr_process *process)
            (command && is_of_command(which, command));
 }
 
-int jr_select_process(struct jr_load *load, const struct jr_run *run,
-                      const struct jr_map *map)
+int jr_select_process(const struct jr_filter *filter, uint8_t *selected,
+                      const struct jr_run *run, const struct jr_map *map)
 {
-    const struct jr_filter *filter = &load->model.filter;
     const struct jr_process process = {.run = run, .map = map};
-    int selected = filter->nprocess == 0;
+    int is_selected = filter->nprocess == 0;
 
     for (size_t i = 0; i < filter->nprocess; i++)
         if (is_about(filter->process[i], &process)) {
-            selected = 1;
-            if (load->selected)
-                load->selected[i] = 1;
+            is_selected = 1;
+            if (selected)
+                selected[i] = 1;
         }
-    return selected;
+    return is_selected;
 }
 
 void jr_select_say(const struct jr_filter *filter, const uint8_t *selected)
@@ -87,7 +89,7 @@ void jr_select_say(const struct jr_filter *filter, const uint8_t *selected)
 }
 
 /* Notes when the profile of the log's first process began. */
-static void add_start(struct jr_load *load, const char *log,
+static void add_start(struct jr_starts *starts, const char *log,
                       const struct jp_log_header *header)
 {
     struct jr_diag silent = {.silent = 1};
@@ -96,21 +98,20 @@ static void add_start(struct jr_load *load, const char *log,
     int known = path && jr_map_read(path, header->pid, header->start_ticks,
                                     &map, &silent) == 0;
 
-    jr_starts_add(&load->starts, header, known ? &map : NULL);
+    jr_starts_add(starts, header, known ? &map : NULL);
     jr_map_free(&map);
     free(path);
 }
 
-void jr_select_starts(struct jr_load *load, const char *const *logs,
+void jr_select_starts(struct jr_starts *starts, const char *const *logs,
                       size_t count, size_t before)
 {
     struct jp_log_header *header = jr_alloc(1, sizeof(*header));
 
     for (size_t i = 0; i < count; i++) {
-        load->starts.side = i < before ? JR_AFTER : JR_BEFORE;
+        starts->side = i < before ? JR_AFTER : JR_BEFORE;
         if (jr_header_read(logs[i], header) == 0)
-            add_start(load, logs[i], header);
+            add_start(starts, logs[i], header);
     }
     free(header);
-    load->model.filter.starts = &load->starts;
 }

@@ -49,7 +49,7 @@
 #include "sig/state/gate.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
-#include "sig/unwind/walk.h"
+#include "sig/unwind/walk_libunwind.h"
 
 /* Says on stderr what is wrong with a flag. */
 static void complain(void *data, const char *flag, size_t length,

@@ -14,6 +14,7 @@
 #include "control.h"
 #include "jp_limits.h"
 #include "jp_machine.h"
+#include "launcher/base/options.h"
 #include "launcher/base/say.h"
 #include "launcher/os/place.h"
 #include "launcher/os/spawn.h"
@@ -24,7 +25,7 @@
 #include "run.h"
 #include "view.h"
 
-static const char help[] =
+static const char help_of_run[] =
     "Usage: jprof [run] [-F HZ | -p SECONDS] [--wall] [-o DIR] [--public]\n"
     "             [--no-args] [--jit=off|map|dump] "
     "[--jit-detail=func|src|ir]\n"
@@ -41,38 +42,18 @@ static const char help[] =
     "threads\n"
     "and child processes, and writes log, map and report.html into one new "
     "folder,\n"
-    "jprof-PROGRAM-DATE-PID, which nobody else can read.\n"
-    "  -F HZ         samples a second of CPU time (default 250)\n"
-    "  -p SECONDS    the same as a period (default 0.004)\n"
-    "  --wall        sample real time, waiting included\n"
-    "  -o DIR        the folder to write to: a new or an empty one\n"
-    "  --public      let others read the report\n"
-    "  --no-args     leave the arguments of commands out\n"
-    "  --jit=KIND    what to ask the program's runtime for, if jprof knows it: "
-    "map,\n"
-    "                names of its JIT code (the default); dump, source lines "
-    "and\n"
-    "                machine code too; off, nothing\n"
-    "  --jit-detail=KIND  how much a SpiderMonkey says: func, src (the "
-    "default), ir\n"
-    "  --push=URL    send the profile there while it is made, with the options "
-    "of\n"
-    "                push: --every=SECONDS (60), from a ring of --ring=SIZE "
-    "(32M)\n"
-    "                in each process\n"
+    "jprof-PROGRAM-DATE-PID, which nobody else can read.\n";
+
+static const char help_of_push[] =
     "report makes a report of a profile on stdout; the options are those of\n"
     "jprof-report(1), for instance --format=text.\n"
     "view opens the report in a browser, or the profile in a viewer.\n"
     "pack writes the profile and the names that it needs into one file, "
     "DIR.tar.zst,\n"
     "which report and view open on any machine.\n"
-    "push sends a profile to a server, and what was not sent before:\n"
-    "  --to=KIND     pyroscope (the default) or parca\n"
-    "  --label=K=V   a label; --name=NAME: of the service (the program's)\n"
-    "  --token-file=FILE   sends its first line as a bearer token; "
-    "--tenant=ID\n"
-    "  --curl-config=FILE  further options of curl: certificates, proxies\n"
-    "  --spool=DIR   keeps what is not sent yet; --spool-size=SIZE (64M)\n"
+    "push sends a profile to a server, and what was not sent before:\n";
+
+static const char help_of_control[] =
     "start, pause, clear and save steer the profile of a running program.\n"
     "--library shows where libjprof.so is, for LD_PRELOAD.\n"
     "\n"
@@ -95,7 +76,7 @@ static void fill_descriptors(void)
 
 static int print(const char *text)
 {
-    if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+    if (fputs(text, stdout) < 0 || fflush(stdout) != 0 || ferror(stdout))
         jl_fail(JR_FAILED, "stdout: %s", strerror(errno));
     return JR_COMPLETE;
 }
@@ -103,7 +84,11 @@ static int print(const char *text)
 static int do_help(char **words)
 {
     (void)words;
-    return print(help);
+    fputs(help_of_run, stdout);
+    jl_options_help();
+    fputs(help_of_push, stdout);
+    jl_destination_help();
+    return print(help_of_control);
 }
 
 #ifndef JP_COMMIT

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launcher/base/options.h"
 #include "launcher/base/say.h"
 #include "launcher/os/place.h"
 #include "launcher/os/spawn.h"
@@ -36,23 +37,27 @@ static char *made_up_name(const char *folder)
     return name;
 }
 
+struct pack_options {
+    const char *output;
+};
+
+static const struct jr_option output = {'o', NULL, "FILE",
+                                        JR_TEXT(struct pack_options, output)};
+
 int jl_pack(char **words)
 {
-    char *folder = NULL, *path = NULL;
+    struct pack_options options = {NULL};
+    struct jr_command_line line = {.words = words + 1};
+    const struct jr_option_table table = {&output, 1, &options};
+    char *folder = NULL, *path;
+    enum jr_word word;
     struct stat info;
 
-    for (char **word = words + 1; *word; word++) {
-        if (strcmp(*word, "-o") == 0) {
-            if (!word[1])
-                jl_usage("pack: -o needs a file");
-            path = *++word;
-        } else if (**word == '-') {
-            jl_usage("pack: unknown option %s", *word);
-        } else if (folder) {
-            jl_usage("pack: %s: one folder only", *word);
-        } else {
-            folder = *word;
-        }
+    while ((word = jl_option_next(&line, &table, 1)) != JR_WORD_END) {
+        if (word == JR_WORD_OPERAND && folder)
+            jl_usage("pack: %s: one folder only", line.operand);
+        if (word == JR_WORD_OPERAND)
+            folder = line.words[-1];
     }
     if (!folder)
         jl_usage("pack: which folder?");
@@ -60,8 +65,7 @@ int jl_pack(char **words)
         jl_fail(JR_FAILED, "%s: %s", folder, strerror(errno));
     if (!S_ISDIR(info.st_mode))
         jl_usage("pack: %s: is no folder", folder);
-    if (!path)
-        path = made_up_name(folder);
+    path = options.output ? jr_strdup(options.output) : made_up_name(folder);
     /* The archive has the maps, and those have the arguments of commands: it is
      * the user's alone. */
     umask(077);

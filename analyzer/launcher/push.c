@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/base/destination.h"
+#include "launcher/base/options.h"
 #include "launcher/base/say.h"
 #include "launcher/os/place.h"
 #include "launcher/push/flush.h"
@@ -27,23 +28,21 @@ struct words {
     size_t count, room;
 };
 
-static void parse(char **word, struct words *words)
+static void parse(char **argv, struct words *words)
 {
-    int only_operands = 0;
+    struct jr_command_line line = {.words = argv};
+    const struct jr_option_table table = jl_destination_options(&words->to);
+    enum jr_word word;
 
     jl_destination_init(&words->to);
-    for (; *word; word++) {
-        if (!only_operands && strcmp(*word, "--") == 0)
-            only_operands = 1;
-        else if (!only_operands && **word == '-' &&
-                 jl_destination_take(&words->to, &word))
+    while ((word = jl_option_next(&line, &table, 1)) != JR_WORD_END) {
+        if (word == JR_WORD_OPTION)
             continue;
-        else if (!only_operands && **word == '-')
-            jl_usage("push: unknown option %s", *word);
-        else if (!words->url)
-            words->url = *word;
+        if (!words->url)
+            words->url = line.operand;
         else
-            *JR_PUSH(words->operands, words->count, words->room) = *word;
+            *JR_PUSH(words->operands, words->count, words->room) =
+                line.words[-1];
     }
     *JR_PUSH(words->operands, words->count, words->room) = NULL;
     words->count--;

@@ -39,7 +39,7 @@ struct run {
     struct jl_options options;
     struct jl_check check;
     struct jl_folder folder;
-    struct jl_asked asked;
+    struct jl_request request;
     struct jl_program program;
     char *path, *library, *reporter;
 };
@@ -97,15 +97,6 @@ static void say_nothing(const struct run *run)
         jl_folder_drop(&run->folder);
 }
 
-/* Whether command lines are kept out of the profile: by the option, or by
- * JP_NO_ARGS in the user's own flags. */
-static int leaves_out_args(const struct jl_env *env)
-{
-    const char *flags = jl_env_get(env, JP_ENV_FLAGS);
-
-    return flags && strstr(flags, "JP_NO_ARGS") != NULL;
-}
-
 static int look_at_modules(void *data)
 {
     return jl_modules_look(data);
@@ -120,7 +111,7 @@ static void run_program(struct run *run)
 
     jl_env_copy(&env, environ);
     jl_env_copy(&bare, environ);
-    jl_ask(&run->asked, &run->options, &run->folder, run->path, &env);
+    jl_ask(&run->request, &run->options, &run->folder, run->path, &env);
     jl_flags_set(&env, &run->options, &run->folder);
     jl_preload_set(&preload, &env, run->check.no_preload ? NULL : run->library);
     jl_flags_set(&bare, &run->options, &run->folder);
@@ -129,21 +120,22 @@ static void run_program(struct run *run)
                                        .argv = argv,
                                        .env = env.words,
                                        .bare = bare.words,
-                                       .makes = run->asked.writes};
+                                       .jit_files = run->request.files};
     run->program.data = jl_modules_begin(&run->folder);
     run->program.look = look_at_modules;
     jl_program_run(&run->program);
     jl_modules_end(run->program.data);
     jl_preload_drop(&preload);
     whole.why = run->check.why;
-    whole.note = run->asked.note;
-    if (jl_claim_failed(run->asked.writes, (uint32_t)run->program.pid))
+    whole.note = run->request.refusal;
+    if (jl_claim_failed(run->request.files, (uint32_t)run->program.pid))
         whole.note = "another user had its name in /tmp";
     else
-        whole.asked = run->asked.asked;
-    whole.no_args = leaves_out_args(&env);
+        whole.no_result = run->request.no_result;
+    whole.no_args = run->options.no_args ||
+                    jl_flags_have(jl_env_get(&env, JP_ENV_FLAGS), "JP_NO_ARGS");
     jl_tree_write(&run->folder, &whole);
-    jl_asked_free(&run->asked);
+    jl_request_free(&run->request);
     jl_env_free(&bare);
     jl_env_free(&env);
 }
@@ -172,11 +164,11 @@ int jl_run(char **words)
         jl_live_start(&live, &run.options, &run.folder, run.reporter);
     run_program(&run);
     say_signal(&run.program);
-    jl_keep_files(&run.folder, &run.asked);
+    jl_keep_files(&run.folder, &run.request);
     if (run.options.push)
         jl_live_finish(&live);
     jl_trim_logs(&run.folder);
-    jl_claim_drop(run.asked.writes, (uint32_t)run.program.pid);
+    jl_claim_drop(run.request.files, (uint32_t)run.program.pid);
     if (jl_report_logs(&run.folder) > 0)
         jl_report_write(&run.folder, run.reporter, run.options.is_public);
     else

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "jp_limits.h"
+#include "launcher/base/options.h"
 #include "launcher/base/say.h"
 #include "launcher/os/place.h"
 #include "launcher/os/serve.h"
@@ -43,13 +44,19 @@ static const struct viewer viewers[] = {
 
 static const struct viewer report = {.format = "html", .file = "report.html"};
 
-static const struct viewer *find_viewer(const char *name)
+/* Takes --with into a const struct viewer *. */
+static int take_viewer(void *target, const char *name, const char *value)
 {
     for (size_t i = 0; i < sizeof viewers / sizeof *viewers; i++)
-        if (strcmp(viewers[i].name, name) == 0)
-            return &viewers[i];
-    jl_usage("--with=%s: must be pprof, firefox or speedscope", name);
+        if (strcmp(viewers[i].name, value) == 0) {
+            *(const struct viewer **)target = &viewers[i];
+            return 0;
+        }
+    jl_usage("%s=%s: must be pprof, firefox or speedscope", name, value);
 }
+
+static const struct jr_option with = {0, "--with", "VIEWER",
+                                      JR_VALUE(take_viewer)};
 
 /* A command that can be run, allocated, or NULL. */
 static char *command_of(const char *name)
@@ -215,18 +222,17 @@ static char *path_for(const char *profile, const char *file)
 int jl_view(char **words)
 {
     const struct viewer *viewer = &report;
+    struct jr_command_line line = {.words = words + 1};
+    const struct jr_option_table table = {&with, 1, &viewer};
     char *folder = NULL, *path;
+    enum jr_word word;
     int status;
 
-    for (char **word = words + 1; *word; word++) {
-        if (strncmp(*word, "--with=", 7) == 0)
-            viewer = find_viewer(*word + 7);
-        else if (**word == '-')
-            jl_usage("view: unknown option %s", *word);
-        else if (folder)
-            jl_usage("view: %s: one folder only", *word);
-        else
-            folder = *word;
+    while ((word = jl_option_next(&line, &table, 1)) != JR_WORD_END) {
+        if (word == JR_WORD_OPERAND && folder)
+            jl_usage("view: %s: one folder only", line.operand);
+        if (word == JR_WORD_OPERAND)
+            folder = line.words[-1];
     }
     if (!folder)
         jl_usage("view: which folder?");

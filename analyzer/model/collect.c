@@ -6,14 +6,18 @@
  * first seen and again only when a sample lies outside the time for which the
  * answer holds.
  * Runs in: analyzer. */
+#include "collect.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "build.h"
 #include "jp_limits.h"
-#include "model.h"
+#include "model/marks/inside.h"
 #include "read/walk.h"
 #include "resolve.h"
+#include "span.h"
 
 #define PROGRESS_SAMPLES 65536
 #define PROGRESS_STACKS 256
@@ -37,10 +41,10 @@ struct adding {
     struct jr_process *process;
     struct jr_resolver *resolver;
     struct answer *answers; /* one a stack of the run, and event if asked */
-    struct kept *kept;      /* the same, with filter.keep_samples */
+    struct kept *kept;      /* the same, with JR_NEEDS_SAMPLE_LIST */
     uint32_t bucket, bucket_tid; /* the last one used; valid has_bucket */
     uint8_t has_bucket, bucket_event;
-    struct jr_table tids, tid_events; /* buckets; tid_events: keep_apart */
+    struct jr_table tids, tid_events; /* buckets */
     uint32_t thread;                  /* the last one kept; valid has_thread */
     uint8_t has_thread;
     struct jr_table threads;
@@ -67,12 +71,13 @@ static uint32_t bucket_of(struct adding *adding, const struct jr_sample *sample)
     struct jr_model *model = adding->model;
     const struct jr_filter *filter = &model->filter;
     const uint32_t tid = sample->tid;
-    const int of_thread = filter->by_thread || filter->keep_apart;
+    const int by_event = jr_filter_needs(filter, JR_NEEDS_EVENT_SUMS);
+    const int of_thread = filter->by_thread || by_event;
     const uint32_t fresh = (uint32_t)model->nbuckets;
     const size_t known = adding->tids.used;
 
     if (adding->has_bucket && adding->bucket_tid == tid &&
-        (!filter->keep_apart || adding->bucket_event == sample->event))
+        (!by_event || adding->bucket_event == sample->event))
         return adding->bucket;
     /* Unless each thread has a bucket, all have that of the first. */
     adding->bucket =
@@ -80,14 +85,14 @@ static uint32_t bucket_of(struct adding *adding, const struct jr_sample *sample)
                      of_thread || known == 0 ? fresh : adding->bucket);
     if (adding->tids.used > known)
         adding->process->stats.threads++;
-    if (filter->keep_apart)
+    if (by_event)
         adding->bucket =
             jr_table_put(&adding->tid_events, tid, sample->event, fresh);
     if (adding->bucket == fresh)
         *JR_PUSH(model->buckets, model->nbuckets, model->buckets_room) =
             (struct jr_bucket){.process = process_of(adding),
                                .tid = of_thread ? tid : 0,
-                               .event = filter->keep_apart ? sample->event : 0};
+                               .event = by_event ? sample->event : 0};
     adding->bucket_tid = tid;
     adding->bucket_event = sample->event;
     adding->has_bucket = 1;
@@ -280,7 +285,7 @@ static void keep_asked(struct adding *adding, const struct jr_sample *sample,
     count_thread(&model->threads[number], sample);
     if (adding->process->found)
         jr_found_sample(adding->process->found, number, adding->chunk, sample);
-    if (model->filter.keep_samples)
+    if (jr_filter_needs(&model->filter, JR_NEEDS_SAMPLE_LIST))
         keep(adding, sample, answer, number);
 }
 
@@ -364,7 +369,8 @@ static enum jr_walk_order order_for(const struct jr_model *model,
         if ((run->events >> event & 1) && jr_is_real((uint8_t)event))
             return JR_WALK_BY_TIME;
     }
-    return model->filter.keep_samples || model->filter.again
+    return jr_filter_needs(&model->filter,
+                           JR_NEEDS_SAMPLE_LIST | JR_NEEDS_REPLAY)
                ? JR_WALK_BY_TIME
                : JR_WALK_BY_THREAD;
 }
@@ -414,11 +420,12 @@ static int takes_sums(const struct adding *adding)
     const struct jr_process *process = adding->process;
     const struct jr_run *run = process->run;
 
-    return order_for(adding->model, run) == JR_WALK_BY_THREAD && !run->given &&
+    return order_for(adding->model, run) == JR_WALK_BY_THREAD &&
            (run->sums.count > 0 || run->nsamples == 0) && !filter->by_thread &&
-           !filter->keep_apart && filter->tid == 0 && filter->events == 0 &&
-           filter->nspans == 0 && filter->ninclude == 0 &&
-           filter->nexclude == 0 && process->span.from_ns <= run->first_ns &&
+           !jr_filter_needs(filter, JR_NEEDS_EVENT_SUMS) && filter->tid == 0 &&
+           filter->events == 0 && filter->nspans == 0 &&
+           filter->ninclude == 0 && filter->nexclude == 0 &&
+           process->span.from_ns <= run->first_ns &&
            process->span.until_ns > run->last_ns;
 }
 
@@ -570,9 +577,9 @@ void jr_model_add(struct jr_model *model, struct jr_log *log,
     add_marks(&adding);
     process->first_bucket = model->nbuckets;
     adding.answers = jr_alloc(answers, sizeof(*adding.answers));
-    if (model->filter.keep_samples)
+    if (jr_filter_needs(&model->filter, JR_NEEDS_SAMPLE_LIST))
         adding.kept = jr_alloc(answers, sizeof(*adding.kept));
-    if (model->filter.again)
+    if (jr_filter_needs(&model->filter, JR_NEEDS_REPLAY))
         process->found = jr_found_new(log, answers, (uint32_t)model->nthreads,
                                       jr_process_may_change(process));
     adding.resolver = jr_resolver_new(model);

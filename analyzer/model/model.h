@@ -14,6 +14,8 @@
 #include "base/weight.h"
 #include "found/found.h"
 #include "marks/marks.h"
+#include "model/marks/inside.h"
+#include "needs.h"
 #include "places/places.h"
 #include "read/log.h"
 #include "read/map.h"
@@ -54,23 +56,16 @@ struct jr_filter {
     size_t ninclude, include_room;
     const char **exclude; /* drop stacks that hold one of these names */
     size_t nexclude, exclude_room;
-    uint64_t depth;       /* leaf-most frames kept; 0: all */
-    uint64_t start, end;  /* sections [start, end) */
-    uint32_t tid;         /* this thread only; 0: all */
-    uint8_t last;         /* the last section only, whatever start is */
-    uint8_t by_thread;    /* a part of the report for each thread */
-    uint8_t tiers;        /* enum jr_tiers */
-    uint32_t events;      /* bits 1 << enum jp_event that count; 0: all */
-    uint8_t split;        /* stacks end in the sample's event */
-    uint8_t no_code;      /* nothing asks which code was sampled where, */
-    uint8_t no_calls;     /* nor which function called which, */
-    uint8_t no_paths;     /* nor what is on a stack but its innermost function
-                             and code that has no name */
-    uint8_t keep_samples; /* jr_model.seen is asked for, */
-    uint8_t again;        /* samples will be gone through again (again.h), */
-    uint8_t keep_places;  /* jr_model.places, */
-    uint8_t keep_apart;   /* and a bucket for each thread and event */
-    size_t most_samples;  /* beyond so many, samples in one slice of time with
+    uint64_t depth;      /* leaf-most frames kept; 0: all */
+    uint64_t start, end; /* sections [start, end) */
+    uint32_t tid;        /* this thread only; 0: all */
+    uint8_t last;        /* the last section only, whatever start is */
+    uint8_t by_thread;   /* a part of the report for each thread */
+    uint8_t tiers;       /* enum jr_tiers */
+    uint32_t events;     /* bits 1 << enum jp_event that count; 0: all */
+    uint8_t split;       /* stacks end in the sample's event */
+    uint32_t needs;      /* enum jr_needs: what the report needs */
+    size_t most_samples; /* beyond so many, samples in one slice of time with
                              the same thread, node and event become one, most of
                              them at once; 0: none do */
 
@@ -87,6 +82,11 @@ struct jr_filter {
                              (select.c) */
     size_t nprocess, process_room;
 };
+
+static inline int jr_filter_needs(const struct jr_filter *filter, unsigned mask)
+{
+    return (filter->needs & mask) != 0;
+}
 
 /* A stretch of time, [from_ns, until_ns). */
 struct jr_span {
@@ -160,7 +160,7 @@ struct jr_process {
     struct jr_stats stats;
     size_t first_bucket, nbuckets;
     struct jr_inside inside; /* with filter.spans */
-    struct jr_found *found;  /* with filter.again; else NULL */
+    struct jr_found *found;  /* with JR_NEEDS_REPLAY; else NULL */
 };
 
 /* The short form of its name is made when it is asked for (jr_short_find,
@@ -212,10 +212,10 @@ struct jr_spot {
 #define JR_NO_SPOT UINT32_MAX
 
 /* A counter of samples: one a process, one a thread with by_thread, or one a
- * thread and event with keep_apart. */
+ * thread and event with JR_NEEDS_EVENT_SUMS. */
 struct jr_bucket {
     uint32_t process, tid; /* tid 0: all threads */
-    uint8_t event;         /* enum jp_event, with keep_apart */
+    uint8_t event;         /* enum jp_event, with JR_NEEDS_EVENT_SUMS */
     uint64_t weight_ns, samples;
     size_t first_leaf, nleaves; /* after jr_model_finish */
 };
@@ -253,29 +253,30 @@ struct jr_model {
     size_t ntiers, tiers_room;
     struct jr_arc *arcs;
     size_t narcs, arcs_room;
-    struct jr_places places; /* with filter.keep_places */
-    struct jr_paths nodes;   /* call paths: keys are tiers, or with keep_places
-                              places; node 0 is above every root.  Paths that
-                              differ in keys have nodes of their own, where the
-                              functions are the same too */
+    struct jr_places places; /* with JR_NEEDS_PLACES */
+    struct jr_paths nodes;   /* call paths: keys are tiers, or with
+                              JR_NEEDS_PLACES places; node 0 is above every
+                              root.  Paths that differ in keys have nodes of
+                              their own, where the functions are the same too */
     uint8_t *first;          /* by node: enum jr_first; and the arc from its */
-    uint32_t *node_arcs;     /* parent's function, JR_NO_ARC: none (NULL with
-                              filter.no_calls); both after jr_model_finish */
+    uint32_t *node_arcs;     /* parent's function, JR_NO_ARC: none (NULL
+                              without JR_NEEDS_CALLS); both after
+                              jr_model_finish */
     struct jr_leaf *leaves;
     size_t nleaves, leaves_room;
     struct jr_bucket *buckets;
     size_t nbuckets, buckets_room;
     struct jr_spot *spots;
     size_t nspots, spots_room;
-    struct jr_thread *threads;     /* with filter.keep_samples or .again; */
+    struct jr_thread *threads;     /* with JR_NEEDS_SAMPLE_LIST or _REPLAY; */
     size_t nthreads, threads_room; /* those of a process stand together */
-    struct jr_seen *seen;     /* with filter.keep_samples; those of a process */
-    size_t nseen, seen_room;  /* stand together, in order of time */
-    uint64_t slice_ns;        /* in which samples of seen are one, unless a
+    struct jr_seen *seen;    /* with JR_NEEDS_SAMPLE_LIST; those of a process */
+    size_t nseen, seen_room; /* stand together, in order of time */
+    uint64_t slice_ns;       /* in which samples of seen are one, unless a
                                 section begins between; 0: none are */
-    uint32_t slices;          /* how often slice_ns has changed */
-    struct jr_marks marks;    /* of the program, by process */
-    struct jr_times times;    /* of real time */
+    uint32_t slices;         /* how often slice_ns has changed */
+    struct jr_marks marks;   /* of the program, by process */
+    struct jr_times times;   /* of real time */
     struct jr_span *profiled; /* stretches of time, of all processes */
     size_t nprofiled, profiled_room;
     uint8_t foreign;       /* of another tool's profile: sums without times */
@@ -292,31 +293,12 @@ struct jr_model {
     void *progress_data;
 };
 
-/* An empty model; jr_model_free releases what it holds, not what processes
- * point to. */
-void jr_model_init(struct jr_model *model, const struct jr_filter *filter);
-void jr_model_free(struct jr_model *model);
-
-/* Counts the samples of one more process, a run of a log that is open.  Run,
- * map and space must outlive the model, the open log need not; with
- * filter.again it must not be closed before, but may rest and be let go.  A
- * header whose period is 0 is counted with the default period. */
-void jr_model_add(struct jr_model *model, struct jr_log *log,
-                  const struct jr_run *run, const struct jr_code *code,
-                  struct jr_neighbours neighbours);
-
-/* Sums up; call once, after the last jr_model_add. */
-void jr_model_finish(struct jr_model *model);
-
-/* tree.c: the tier of a frame, its function being part of the model then; finds
- * the arcs and what each node is the first of, once all nodes are there. */
-uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame);
-void jr_tree_finish(struct jr_model *model);
-
 /* The tier that the key of a node means. */
 static inline uint32_t jr_key_tier(const struct jr_model *model, uint32_t key)
 {
-    return model->filter.keep_places ? model->places.items[key].tier : key;
+    return jr_filter_needs(&model->filter, JR_NEEDS_PLACES)
+               ? model->places.items[key].tier
+               : key;
 }
 
 /* The tier of a node that is not node 0; and its function. */
@@ -331,26 +313,6 @@ static inline uint32_t jr_node_function(const struct jr_model *model,
     return model->tiers[jr_node_tier(model, node)].function;
 }
 
-/* span.c: sections of a run with this map, at least 1. */
-size_t jr_span_sections(const struct jr_map *map);
-
-/* span.c: when the last section that had begun by then did; 0: none had. */
-uint64_t jr_span_section(const struct jr_map *map, uint64_t time_ns);
-
-/* span.c: the selected time of a process, by section and by the time since
- * the profile's start, and how much of it was profiled: of each selected
- * section the time from its start to its pause, else to the next section, else
- * to the end of the process or its last sample. */
-void jr_span_select(struct jr_model *model, struct jr_process *process);
-
-/* span.c: whether the filter asks for a sample, as far as that is said without
- * its stack.  JR_ASKED_NOT_HERE: its thread is asked for at its time, but not
- * its event or where that thread is. */
-enum jr_asked { JR_ASKED_NOT, JR_ASKED_NOT_HERE, JR_ASKED };
-enum jr_asked jr_span_asks(const struct jr_filter *filter,
-                           const struct jr_process *process,
-                           const struct jr_sample *sample);
-
 /* The number of an answer for the sample's stack: with filter.split, a stack
  * has one for each event. */
 static inline size_t jr_answer_number(const struct jr_filter *filter,
@@ -360,54 +322,5 @@ static inline size_t jr_answer_number(const struct jr_filter *filter,
                ? (size_t)sample->stack * JP_EVENT_COUNT + sample->event
                : sample->stack;
 }
-
-/* span.c: the moment that --from and --to are counted from, by the clock of the
- * process: the earliest start of the profile, of all boots by the time of day;
- * where filter.starts is NULL, that of the process's own log. The clock of a
- * boot that came later had not begun then, so the result may be below 0: the
- * times since then are differences of 64 bits with a sign. */
-uint64_t jr_span_zero(const struct jr_filter *filter,
-                      const struct jr_process *process);
-
-/* span.c: when the process, as far as the files tell, was last alive. */
-uint64_t jr_span_last(const struct jr_process *process);
-
-/* span.c: notes when a process's profile began, with its first section or, if
- * the map (NULL: unknown) has none, with its log; what is known of its boot is
- * corrected.  The caller frees the items. */
-void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header,
-                   const struct jr_map *map);
-
-/* span.c: the time that stretches cover together; puts them in order. */
-uint64_t jr_span_union(struct jr_span *spans, size_t count);
-
-/* Whether a process's samples cannot be read from its log a second time: one
- * that may still run overwrites a ring, and a profile of another tool has no
- * log. */
-int jr_process_may_change(const struct jr_process *process);
-
-/* Takes what the log's header counted into the process's stats. */
-void jr_process_count_lost(struct jr_process *process);
-
-/* Weight in periods, rounded to the nearest: in those of the model, or in
- * others. */
-uint64_t jr_periods_of(uint64_t period_ns, uint64_t weight_ns);
-uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns);
-
-/* The name that a thread had last, or NULL. */
-const char *jr_thread_name(const struct jr_process *process, uint32_t tid);
-
-/* The clock that ran, the walker, why a stack ended, why a sample was lost:
- * stable words for the summary, and sentences for people. */
-const char *jr_event_word(unsigned event);
-const char *jr_event_frame(unsigned event); /* as a frame: "[blocked]" */
-const char *jr_clock_word(uint32_t clock);
-const char *jr_clock_text(uint32_t clock);
-const char *jr_walker_word(uint32_t walker);
-const char *jr_walker_text(uint32_t walker);
-const char *jr_reason_word(unsigned reason);
-const char *jr_reason_text(unsigned reason);
-const char *jr_lost_word(unsigned counter);
-const char *jr_lost_text(unsigned counter);
 
 #endif

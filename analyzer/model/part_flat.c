@@ -3,10 +3,13 @@
  * The flat profile of a part from its leaves alone, and what a long part
  * leaves out.
  * Runs in: analyzer. */
+#include "part_flat.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "part.h"
+#include "part_build.h"
+#include "tiers.h"
 
 /* A part with more functions than MANY does not list those below 1/LIGHT of
  * it. */

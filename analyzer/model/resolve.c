@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 #include "fiber.h"
+#include "tree.h"
+#include "words.h"
 
 static const char gap_name[] = "[... frames left out ...]";
 static const char no_stack_name[] = "[no stack]";
@@ -58,7 +60,7 @@ struct jr_resolver {
     struct jr_table spans; /* from when until when; the values are numbers, in
                               the order in which they came */
     uint32_t last_span;    /* that was asked for */
-    int no_paths;          /* as in the filter; what blocked asks for them */
+    int no_paths;          /* the report needs none, nor do waits */
     struct jr_table spots; /* by address and when its code began */
     uint32_t waiting[JR_STACK_DEPTH_MAX * 2]; /* scratch: calls, root last */
 };
@@ -72,7 +74,8 @@ static int needs_no_paths(const struct jr_model *model,
         if ((run->events >> event & 1) && jr_is_real((uint8_t)event))
             return 0;
     }
-    return model->filter.no_paths && model->filter.depth == 0;
+    return !jr_filter_needs(&model->filter, JR_NEEDS_PATHS) &&
+           model->filter.depth == 0;
 }
 
 struct jr_resolver *jr_resolver_new(struct jr_model *model)
@@ -165,7 +168,7 @@ static uint32_t key_of(struct jr_model *model, const struct jr_frame *frame,
     const uint32_t tier = jr_tree_tier(model, frame);
     struct jr_place place;
 
-    if (!model->filter.keep_places)
+    if (!jr_filter_needs(&model->filter, JR_NEEDS_PLACES))
         return tier;
     place = (struct jr_place){
         .address = jr_places_relative(mapping, address),
@@ -180,7 +183,7 @@ static uint32_t key_of(struct jr_model *model, const struct jr_frame *frame,
 /* Makes the frames at `address` what the place is, in the room that it has, if
  * that is enough. */
 static void set_frames(struct jr_resolver *resolver, struct place *place,
-                       const struct jr_hit *hit, uint64_t address)
+                       const struct jr_hit *hit)
 {
     const uint32_t count = (uint32_t)hit->nframes;
 
@@ -193,7 +196,7 @@ static void set_frames(struct jr_resolver *resolver, struct place *place,
     place->flags = place->begins_fiber = 0;
     for (uint32_t i = 0; i < count; i++) {
         resolver->keys[place->first + i] =
-            key_of(resolver->model, &hit->frames[i], hit->mapping, address,
+            key_of(resolver->model, &hit->frames[i], hit->mapping, hit->address,
                    i + 1 < count);
         place->flags |= judge(resolver->model, &hit->frames[i]);
         place->begins_fiber |= (uint8_t)jr_fiber_begins(&hit->frames[i]);
@@ -284,17 +287,11 @@ static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
     } else {
         jr_space_find(resolver->process->space, resolver->stacks->places[index],
                       time_ns, 0, &hit);
-        /* Another tool's profile tells its own functions. */
-        if (!resolver->process->run->given)
-            whose = jr_space_own(resolver->process->space, &hit, &hook);
+        whose = jr_space_own(resolver->process->space, &hit, &hook);
     }
     own = whose == JR_WHOSE_OWN;
     place->whose = (uint8_t)whose;
-    set_frames(resolver, place, &hit,
-               index == JR_PLACE_GAP ? 0
-               : resolver->process->run->given
-                   ? hit.given_address
-                   : resolver->stacks->places[index]);
+    set_frames(resolver, place, &hit);
     if (own && place->count > 0)
         mark_hook(resolver, place);
     else if (!own && index != JR_PLACE_GAP)
@@ -354,7 +351,8 @@ static uint32_t spot_of(struct jr_resolver *resolver,
     const uint64_t address = resolver->stacks->places[stack->place];
     uint32_t fresh = (uint32_t)model->nspots, id;
 
-    if (!(place->flags & (NAMED | FILED)) || model->filter.no_code ||
+    if (!(place->flags & (NAMED | FILED)) ||
+        !jr_filter_needs(&model->filter, JR_NEEDS_CODE) ||
         is_left_out(resolver, place, stack->call))
         return JR_NO_SPOT;
     id = jr_table_put(&resolver->spots, address,

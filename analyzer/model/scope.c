@@ -2,6 +2,8 @@
  *
  * The parts of a report: which there are, and what their stacks weigh.
  * Runs in: analyzer. */
+#include "scope.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"

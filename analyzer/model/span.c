@@ -3,13 +3,14 @@
  * Sections and times: which stretch of time a report covers and how much of it
  * was profiled.
  * Runs in: analyzer. */
-#include "model.h"
+#include "span.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/search.h"
+#include "model/marks/inside.h"
 
 /* Times of two time namespaces (time_namespaces(7)) are as those of two
  * boots. */

@@ -3,11 +3,12 @@
  * Functions that a runtime compiled more than once: what they weigh in each
  * tier, and the paths that are one when tiers do not count.
  * Runs in: analyzer. */
+#include "tiers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "part.h"
 
 static int heavier(uint64_t a, uint64_t b)
 {

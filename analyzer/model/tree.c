@@ -2,11 +2,12 @@
  *
  * Functions, their tiers and arcs, and what is new on a way from the root.
  * Runs in: analyzer. */
+#include "tree.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "model.h"
 
 #define AHEAD 16    /* nodes whose arcs are on their way */
 #define FRAMES 1024 /* whose tiers are kept at first */
@@ -226,7 +227,7 @@ void jr_tree_finish(struct jr_model *model)
 {
     struct seen seen;
 
-    if (!model->filter.no_calls)
+    if (jr_filter_needs(&model->filter, JR_NEEDS_CALLS))
         find_arcs(model);
     seen = (struct seen){.functions =
                              jr_alloc(model->nfunctions + 1, sizeof(uint32_t)),

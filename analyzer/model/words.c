@@ -3,6 +3,8 @@
  * Names of the log's numeric codes: a stable word for the summary and a phrase
  * for the text and HTML reports.
  * Runs in: analyzer. */
+#include "words.h"
+
 #include "model.h"
 
 struct word {

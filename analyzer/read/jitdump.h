@@ -77,20 +77,6 @@ void jr_jitdump_free(struct jr_jitdump *dump);
  * and lost_at then say how it ended. */
 int jr_jitdump_next(struct jr_jitdump *dump, struct jr_jitdump_record *record);
 
-/* What a LOAD record holds besides. */
-struct jr_jitdump_load {
-    uint64_t start;       /* the code's address */
-    uint64_t code_offset; /* of its bytes in the file */
-    uint64_t code_size;
-    uint32_t length; /* of name */
-    char name[JR_JITDUMP_NAME_MAX + 1];
-};
-
-/* Reads the LOAD record at `offset`.  Returns 0, or -1 when there is none (by
- * now). */
-int jr_jitdump_load(const struct jr_jitdump *dump, uint64_t offset,
-                    struct jr_jitdump_load *load);
-
 struct jr_jitdump_line {
     uint64_t address; /* address in the code as it was loaded */
     uint32_t line, discriminator;
@@ -104,13 +90,5 @@ struct jr_jitdump_lines {
     uint8_t garbage; /* the record's body is damaged: the file names, or all
                         entries, could not be used */
 };
-
-/* Reads the line table of the DEBUG record at `offset` for the code of
- * `load`; `bias` is what the writer added to addresses.  *lines may have no
- * items.  The caller frees it with jr_jitdump_lines_free. */
-void jr_jitdump_lines(const struct jr_jitdump *dump, uint64_t offset,
-                      const struct jr_jitdump_load *load, uint64_t bias,
-                      struct jr_jitdump_lines *lines);
-void jr_jitdump_lines_free(struct jr_jitdump_lines *lines);
 
 #endif

@@ -3,11 +3,12 @@
  * What a jitdump's records hold besides their fixed fields: names and tables
  * of source lines.
  * Runs in: analyzer. */
+#include "jitdump_body.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "jitdump.h"
 #include "jitdump_fields.h"
 
 #define TABLE_MAX (16U << 20) /* bytes of a line table; more are not read */

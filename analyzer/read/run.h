@@ -73,6 +73,7 @@ struct jr_run {
                                        their chunk */
     char *text;                     /* lines of the map, each with a newline */
     size_t ntext, text_room;
+    uint8_t is_unrepeatable; /* its samples cannot be read a second time */
     struct jr_sample *given; /* of a foreign profile: all its samples, in
                                 order of time; else NULL */
     struct jr_mark *marks;   /* in the order of the file */

@@ -45,7 +45,7 @@ struct jr_tree_line {
     struct jr_tree_root root;
     uint32_t pid, ppid;
     uint8_t kind;      /* enum jr_tree_kind */
-    uint8_t moved;     /* time_ns is of another clock (model/cover.h) */
+    uint8_t moved;     /* time_ns is of another clock (model/cover/cover.h) */
     uint8_t ended;     /* JR_TREE_BRIEF: by its end, not by an exec */
     char *why;         /* a word, "" when there is none */
     char *path, *args; /* "" likewise; arguments joined by blanks */

@@ -29,6 +29,8 @@ enum jr_whose jr_space_own(struct jr_space *space, struct jr_hit *hit,
 {
     const struct jr_frame *function = &hit->frames[hit->nframes - 1];
 
+    if (hit->is_final)
+        return JR_WHOSE_OTHERS;
     if (!is_file(function->module, OWN))
         return is_file(function->module, LIBC) ? JR_WHOSE_LIBC
                                                : JR_WHOSE_OTHERS;

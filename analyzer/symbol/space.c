@@ -11,7 +11,6 @@
 #include "copied.h"
 #include "symbol.h"
 #include "symbol/elf/modules.h"
-#include "symbol/find_code.h"
 #include "symbol/jit/jit.h"
 #include "symbol/jit/jit_names.h"
 
@@ -389,7 +388,8 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
         *hit = (struct jr_hit){.frames = place->frames.items,
                                .nframes = place->frames.count,
                                .until_ns = UINT64_MAX,
-                               .given_address = place->address};
+                               .address = place->address,
+                               .is_final = 1};
         return;
     }
     if (is_return && address)
@@ -421,5 +421,6 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
         .nframes = frames.count,
         .from_ns = span.from_ns,
         .until_ns = span.until_ns,
+        .address = address,
         .mapping = is_of_file(frames.items) && !is_copy ? mapping : NULL};
 }

@@ -19,7 +19,8 @@ struct jr_hit {
     uint64_t from_ns, until_ns;    /* [from_ns, until_ns) contains the time */
     const struct jr_mapping *mapping; /* of the file that the frames are of;
                                          NULL: of none, or JIT code */
-    uint64_t given_address; /* that is meant, where places are given */
+    uint64_t address; /* of the code; of a return address one less */
+    uint8_t is_final; /* the frames are as another tool named them */
 };
 
 /* The code of one process over time.  `map` must outlive it; `log_dir` is the
@@ -51,7 +52,8 @@ enum jr_whose { JR_WHOSE_OTHERS, JR_WHOSE_LIBC, JR_WHOSE_OWN };
 
 /* own.c: makes what users see of a hit in libjprof.so's own code.  A hook gets
  * the frame *hook, of the C library's function that it stands before, and so
- * does code without a name; anything else of it has no frame. */
+ * does code without a name; anything else of it has no frame.  A final hit is
+ * left as it is. */
 enum jr_whose jr_space_own(struct jr_space *space, struct jr_hit *hit,
                            struct jr_frame *hook);
 
@@ -76,5 +78,27 @@ struct jr_space_jit jr_space_jit(struct jr_space *space);
  * frames have equal pointers `name` and `module` (strings are unique). */
 void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
                    int is_return, struct jr_hit *hit);
+
+struct jr_jit_code;
+struct jr_module;
+
+/* The JIT code that holds `address` at `time_ns`, as jr_space_find picks it
+ * for an address that it calls JR_FRAME_JIT.  Returns 0, or -1 when no file
+ * describes it. */
+int jr_jit_code_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
+                     struct jr_jit_code *code);
+
+/* Reads the first `room` bytes of the code at most: from the jitdump, or
+ * where there is none from a copy of executable memory that the map names.
+ * Returns how many bytes were read, counted from code->start; 0: they were
+ * kept nowhere. */
+size_t jr_jit_code_bytes(const struct jr_jit_code *code, uint8_t *into,
+                         size_t room);
+
+/* The file of a mapping of the space, and the symbols that it is
+ * of. */
+struct jr_module *jr_space_module(struct jr_space *space,
+                                  const struct jr_mapping *mapping,
+                                  struct jr_symbols **symbols);
 
 #endif

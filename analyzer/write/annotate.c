@@ -16,6 +16,7 @@
 #include "escape.h"
 #include "figures.h"
 #include "lines.h"
+#include "model/build.h"
 
 #define LINES_SHOWN 2000 /* of a function */
 #define LINES_AROUND 2   /* those with samples */

@@ -37,4 +37,6 @@ const char *jr_annotate_lack(enum jr_asm_result result);
 uint16_t jr_annotate_machine(const struct jr_report *report,
                              const struct jr_code_version *version);
 
+jr_write_fn jr_write_annotate;
+
 #endif

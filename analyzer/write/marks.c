@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "escape.h"
+#include "model/span.h"
 
 #define NS 1e9
 #define LISTED 200 /* lines of the summary, of spans and of marks */

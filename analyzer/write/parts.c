@@ -10,6 +10,9 @@
 
 #include "base/mem.h"
 #include "facts.h"
+#include "model/part_build.h"
+#include "model/part_flat.h"
+#include "model/scope.h"
 #include "who.h"
 
 /* Functions that all parts but the total show together, unless --limit says

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The input of the writers, and the writers, one a format; write/html has its
- * own header.
+ * The input of the writers, which are one a format.
  * Runs in: analyzer. */
 #ifndef JR_REPORT_H
 #define JR_REPORT_H
@@ -11,6 +10,7 @@
 #include "missing/nameless.h"
 #include "model/cover/cover.h"
 #include "model/part.h"
+#include "model/scope.h"
 #include "symbol/listing.h"
 
 struct jr_report {
@@ -45,8 +45,5 @@ struct jr_report {
 /* Writes the report to `out`; errors stay in the stream for the caller, who
  * checks ferror. */
 typedef void jr_write_fn(const struct jr_report *report, FILE *out);
-
-jr_write_fn jr_write_text, jr_write_collapsed, jr_write_summary, jr_write_cleo,
-    jr_write_annotate;
 
 #endif

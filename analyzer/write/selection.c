@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/words.h"
 
 #define NS 1e9
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "figures.h"
+#include "model/build.h"
 
 #define LONGEST 60
 

@@ -26,6 +26,7 @@
 #include "sig/log/log.h"
 #include "sig/log/reserve.h"
 #include "sig/log/ring.h"
+#include "sig/log/storage_ring.h"
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
 #include "sig/state/buffer.h"

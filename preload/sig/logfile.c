@@ -26,6 +26,9 @@
 #include "sig/log/mine.h"
 #include "sig/log/reserve.h"
 #include "sig/log/share.h"
+#include "sig/log/storage_area.h"
+#include "sig/log/storage_file.h"
+#include "sig/log/storage_ring.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/process.h"
@@ -120,6 +123,14 @@ static void fill_sig(struct jp_log_header *header)
     header->cpu_before_ns = jp_process.cpu_before_ns;
 }
 
+/* The storage of a run with a log of its own. */
+static const struct jp_storage *own_storage_sig(void)
+{
+    if (jp_config.ring_bytes != 0)
+        return jp_log.direct ? &jp_storage_written_ring : &jp_storage_ring;
+    return jp_log.direct ? &jp_storage_written : &jp_storage_file;
+}
+
 static int make_header_sig(int fd)
 {
     struct stat info;
@@ -137,6 +148,7 @@ static int make_header_sig(int fd)
     jp_log.direct = error == -EOPNOTSUPP || error == -ENOSYS;
     if (error != 0 && !jp_log.direct)
         return error;
+    jp_log.storage = own_storage_sig();
     jp_log.header =
         jp_log.direct
             ? jp_sys_memory_sig(JP_LOG_HEADER_SIZE, JP_FORK_DROP)
@@ -242,6 +254,8 @@ static int branch_sig(void)
 {
     struct jp_text text;
     uint64_t offset;
+    jp_log.storage =
+        jp_annex_is_handed_sig() ? &jp_storage_annex : &jp_storage_area;
     const int error = jp_share_is_there_sig() ? 0 : jp_annex_make_sig();
     if (error != 0)
         return error;

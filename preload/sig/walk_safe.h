@@ -8,7 +8,7 @@
 
 #include "sig/state/buffer.h"
 #include "sig/state/thread.h"
-#include "sig/unwind/walk.h"
+#include "sig/unwind/unwind.h"
 #include "trap.h"
 
 /* Walks the calling thread's stack into the buffer.  If the walk faults, walks

@@ -21,7 +21,7 @@
 
 #include "sig/state/buffer.h"
 #include "sig/state/thread.h"
-#include "sig/unwind/walk.h"
+#include "sig/unwind/unwind.h"
 
 #define ROUNDS 31
 

@@ -31,7 +31,7 @@
 #include "../../preload/sig/logfile.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/state/thread.h"
-#include "../../preload/sig/unwind/walk.h"
+#include "../../preload/sig/unwind/unwind.h"
 #include "machine.h"
 #include "records.h"
 

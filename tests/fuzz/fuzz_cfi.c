@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../preload/sig/unwind/cfi/cfi.h"
+#include "../../preload/sig/unwind/cfi/cfi_run.h"
 #include "../../preload/sig/unwind/cfi/cfi_expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

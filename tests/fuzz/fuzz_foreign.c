@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "read/foreign/reader.h"
+#include "read/foreign/foreign.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "jp_limits.h"
 #include "launcher/base/options.h"
+#include "launcher/folder/jit_map.h"
 #include "launcher/folder/keep.h"
 #include "launcher/os/proc.h"
 #include "launcher/program/ask.h"

@@ -15,6 +15,7 @@
 #include "held.h"
 #include "load.h"
 #include "model/again/again.h"
+#include "model/build.h"
 #include "parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -106,11 +107,12 @@ static struct jr_stats model(struct jr_filter filter)
     struct jr_stats total = {0};
 
     filter.end = UINT64_MAX;
+    filter.needs |= JR_NEEDS_PATHS | JR_NEEDS_CALLS | JR_NEEDS_CODE;
     jr_load_init(&load, "app", &filter, &(struct jr_symbols_options){0}, &diag);
     if (jr_load_log(&load, LOG) == 0) {
         jr_model_finish(&load.model);
         sums_of(&load.model);
-        if (filter.again)
+        if (jr_filter_needs(&filter, JR_NEEDS_REPLAY))
             go_again(&load.model);
         total = load.model.total;
     }
@@ -121,11 +123,11 @@ static struct jr_stats model(struct jr_filter filter)
 /* Slices of time, each sample being in one. */
 static void check_slices(const struct jr_stats *all, uint64_t at_ns)
 {
-    const struct jr_stats first = model((struct jr_filter){.by_clock = 1,
-                                                           .to_ns = at_ns,
-                                                           .has_to = 1,
-                                                           .keep_samples = 1,
-                                                           .again = 1});
+    const struct jr_stats first = model(
+        (struct jr_filter){.by_clock = 1,
+                           .to_ns = at_ns,
+                           .has_to = 1,
+                           .needs = JR_NEEDS_SAMPLE_LIST | JR_NEEDS_REPLAY});
     const struct jr_stats second =
         model((struct jr_filter){.by_clock = 1, .from_ns = at_ns});
 
@@ -145,7 +147,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put_files(data, size);
     held_alone(1);
     all = model((struct jr_filter){0});
-    threads = model((struct jr_filter){.by_thread = 1, .keep_places = 1});
+    threads =
+        model((struct jr_filter){.by_thread = 1, .needs = JR_NEEDS_PLACES});
     /* By sums of stacks and sample by sample: all that is counted. */
     if (memcmp(&all, &threads, sizeof all) != 0)
         abort();

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "model/cover/cover.h"
+#include "model/cover/cover_sum.h"
 #include "model/marks/marks.h"
 #include "read/markers.h"
 

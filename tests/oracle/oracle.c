@@ -38,7 +38,7 @@
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/os/sys.h"
-#include "../../preload/sig/unwind/walk.h"
+#include "../../preload/sig/unwind/unwind.h"
 #include "risky.h"
 
 #define FRAMES_MAX 2048

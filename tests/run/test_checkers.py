@@ -183,6 +183,8 @@ class Layers(Checker):
         cc = need("gcc")
         self.tree(files)
         for name in files:
+            if not name.endswith(".c"):
+                continue
             target = self.path("build/" + name[:-2] + ".o")
             os.makedirs(os.path.dirname(target), exist_ok=True)
             subprocess.run([cc, "-w", "-c", "-o", target, self.path(name)],
@@ -196,6 +198,55 @@ class Layers(Checker):
         self.compiled({"preload/b.c": "int a(void); int b(void)"
                                       "{ return a(); }\n"})
         self.refused("preload/a.c, preload/b.c: they call each other",
+                     "check-layers", self.path("build"))
+
+    def test_circle_of_includes_and_calls(self):
+        """b.c calls a, which is declared for it in the room's header."""
+        base = "analyzer/base/"
+        self.compiled({base + "a.c": '#include "b.h"\n'
+                       "int a(void) { return sizeof(struct b); }\n",
+                       base + "b.c": "int b(void) { return 1; }\n",
+                       base + "b.h": "struct b { int b; };\n",
+                       base + "base.h": "int a(void), b(void);\n"})
+        self.accepted("check-layers", self.path("build"))
+        self.compiled({base + "b.c": '#include "base.h"\n'
+                       "int b(void) { return a(); }\n"})
+        self.refused("analyzer/base/a, analyzer/base/b: they include and "
+                     "call each other", "check-layers", self.path("build"))
+
+    def test_declared_elsewhere(self):
+        base = "analyzer/base/"
+        code = ("struct s { int (*one)(int a); }; int a(int b, char *c);\n"
+                "extern int list[];\n")
+        for header, is_good in ((base + "a.h", 1), (base + "base.h", 1),
+                                (base + "b.h", 0), ("analyzer/b.h", 0),
+                                ("analyzer/analyzer.h", 1)):
+            self.compiled({base + "a.c": "int list[2];\n"
+                           "int a(int b, char *c) { return b; }\n",
+                           base + "b.c": "int b(void) { return 1; }\n"
+                           "int s(void) { return 1; }\n"})
+            self.tree({header: code})
+            if is_good:
+                self.accepted("check-layers", self.path("build"))
+            else:
+                self.refused("%s: it declares what other files define: "
+                             "analyzer/base/a.c" % header,
+                             "check-layers", self.path("build"))
+            os.unlink(self.path(header))
+        # A room's header with a source of its own is only that one's.
+        self.tree({base + "base.h": code})
+        self.compiled({base + "base.c": ""})
+        self.refused("base.h: it declares", "check-layers",
+                     self.path("build"))
+
+    def test_listed_exceptions(self):
+        """One that is gone must leave the list."""
+        cfi = "preload/sig/unwind/cfi/"
+        self.compiled({cfi + "cfi.c": "", cfi + "cfi_module.c": ""})
+        self.refused("cfi_module: no circle, but in CIRCLES", "check-layers",
+                     self.path("build"))
+        self.tree({cfi + "cfi.h": ""})
+        self.refused("cfi.h: DECLARES of check-layers says 2, there are 0",
                      "check-layers", self.path("build"))
 
     UPPER = "int up(void) { return 1; }\n"
@@ -307,8 +358,9 @@ class Recipes(Checker):
         with open(os.path.join(ROOT, "scripts/check-recipes"),
                   encoding="utf-8") as file:
             text = file.read()
-        rows = re.findall(r'^    "(an? \w+)": ', text, re.M)
-        files = {name: "speedscope recvmsg riscv64 mono-sgen clock_itimer\n"
+        rows = re.findall(r'^    "(an? [\w ]+)": ', text, re.M)
+        files = {name: "speedscope recvmsg riscv64 mono-sgen clock_itimer "
+                 "py:: outlives_exec jit-tiers JP_NOTE_LOG_CUT page_marks\n"
                  for name in self.NAMES}
         files["README.md"] = files["doc/DESIGN.md"] = ""
         for name in rows:
@@ -330,6 +382,43 @@ class Recipes(Checker):
         self.recipes(" ".join(self.NAMES))
         self.tree({"doc/DESIGN.md": ""})
         self.refused("no row for a hook", "check-recipes")
+
+
+class Options(Checker):
+    ROWS = {
+        "analyzer/options_parse.c":
+        "static const struct jr_option rows[] = {\n"
+        "    {'t', \"--threads\", NULL, FLAG(filter.by_thread), .help = \"x\"},\n"
+        "    {0, \"--source-map\", \"FROM=TO\", JR_VALUE(take_map)},\n};\n",
+        "analyzer/launcher/base/options.c":
+        "    {'F', NULL, \"HZ\",\n     JR_VALUE(take_rate)},\n"
+        "    {0, \"--jit\", \"KIND\", CHOICE(jit, kinds)},\n",
+        "doc/jprof-report.1":
+        ".Sh NAME\n.It Fl t , -threads\nx\n"
+        ".It Fl -source-map Ns = Ns Ar from Ns = Ns Ar to\nx\n",
+        "doc/jprof.1":
+        ".TP\n.BI \\-F \" hz\"\nx\n.TP\n.BR \\-\\-jit= \"\\fIkind\\fR\"\n"
+        ".TP\n.B \\-\\-\nx\n"}
+
+    def test_good(self):
+        self.tree(self.ROWS)
+        self.accepted("check-options")
+
+    def test_bad(self):
+        for name, old, new, word in (
+                ("doc/jprof-report.1", ".It Fl t , -threads\n", "",
+                 "jprof-report.1: no entry for t, threads"),
+                ("doc/jprof-report.1", "from Ns", "old Ns",
+                 "no entry for source-map from to"),
+                ("doc/jprof.1", "kind", "word", "no entry for jit kind"),
+                ("doc/jprof.1", "\\-F", "\\-G", "no row for G hz"),
+                ("analyzer/launcher/base/options.c", "'F'", "'G'",
+                 "no row for F hz"),
+                ("analyzer/options_parse.c", "{", "[",
+                 "no rows of options")):
+            self.tree(self.ROWS)
+            self.tree({name: self.ROWS[name].replace(old, new)})
+            self.refused(word, "check-options")
 
 
 class Symbols(Checker):

@@ -120,6 +120,20 @@ class WordsTest(Base):
                          SECRET.encode().hex().encode() in text)
         self.assertEqual(found, [True, False, False])
 
+    def test_a_folder_with_the_flag_in_its_name(self):
+        """The flag is a word of JPROF_FLAGS, not a part of one."""
+        found = []
+        for folder, flags in (("out", "JP_DEPTH=64,JP_NO_ARGS"),
+                              ("JP_NO_ARGS", ""),
+                              ("out-JP_NO_ARGS.d", "JP_DEPTH=64")):
+            run = self.jprof("-o", folder, "sh", "-c", BUSY, SECRET,
+                             env=dict(self.env, JPROF_FLAGS=flags))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            with open(self.path(folder, "jprof-tree"), "rb") as tree:
+                found.append(SECRET.encode().hex().encode()
+                             in tree.read().replace(b"%", b""))
+        self.assertEqual(found, [False, True, True])
+
     def script_runs(self, text, options, env):
         """The secret is an argument of its children and of itself."""
         with open(self.path("script"), "w", encoding="ascii") as out:

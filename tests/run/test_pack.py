@@ -297,7 +297,7 @@ class Pack(Archives):
         for argv, told in ((("pack",), "which folder"),
                            (("pack", "out", "out"), "one folder only"),
                            (("pack", "-x", "out"), "unknown option"),
-                           (("pack", "out", "-o"), "-o needs a file"),
+                           (("pack", "out", "-o"), "-o needs a value"),
                            (("pack", "out/jprof-log"), "is no folder")):
             with self.subTest(argv=argv):
                 done = self.jprof(*argv)

@@ -22,10 +22,10 @@ static void put_list(const char *key, const char *const *words, size_t most)
     printf("]");
 }
 
-static void put_request(const char *key, const struct jl_request *request)
+static void put_request(const char *key, const struct jl_setup *request)
 {
     printf(", \"%s\": {\"makes\": %u, \"from\": [%u, %u], \"settings\": [", key,
-           request->makes, request->from.major, request->from.minor);
+           request->files, request->from.major, request->from.minor);
     for (size_t i = 0; i < JL_SETTINGS && request->settings[i].variable; i++) {
         const struct jl_setting *setting = &request->settings[i];
 

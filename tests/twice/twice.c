@@ -30,7 +30,7 @@
 #include "../../preload/sig/state/process.h"
 #include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/os/sys.h"
-#include "../../preload/sig/unwind/walk.h"
+#include "../../preload/sig/unwind/unwind.h"
 #if defined(__x86_64__)
 #include "../oracle/risky.h"
 #endif

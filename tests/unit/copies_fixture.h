@@ -5,6 +5,8 @@
 #ifndef COPIES_FIXTURE_H
 #define COPIES_FIXTURE_H
 
+#include "model/build.h"
+#include "model/collect.h"
 #include "profile_fixture.h"
 
 #define COPIES_MAX 64
@@ -21,7 +23,7 @@ struct copies {
 static inline void copies_make(struct copies *copies, const char *events,
                                size_t count)
 {
-    struct jr_filter filter = {.end = UINT64_MAX};
+    struct jr_filter filter = everything();
 
     profile_model(&copies->one, events, &filter, NULL);
     jr_model_free(&copies->one.model);

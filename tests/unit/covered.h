@@ -13,6 +13,8 @@
 
 #include "base/mem.h"
 #include "model/cover/cover.h"
+#include "model/cover/cover_image.h"
+#include "model/cover/cover_sum.h"
 
 #define MS 1000000ULL
 

@@ -21,6 +21,8 @@
 #include "base/diag.h"
 #include "base/mem.h"
 #include "log_fixture.h"
+#include "model/build.h"
+#include "model/collect.h"
 #include "model/part.h"
 
 #define PERIOD 1000
@@ -163,7 +165,9 @@ static inline void profile_free(struct profile *profile)
 /* All sections, all threads, whole stacks. */
 static inline struct jr_filter everything(void)
 {
-    return (struct jr_filter){.end = UINT64_MAX};
+    return (struct jr_filter){.end = UINT64_MAX,
+                              .needs = JR_NEEDS_PATHS | JR_NEEDS_CALLS |
+                                       JR_NEEDS_CODE};
 }
 
 #endif

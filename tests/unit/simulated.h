@@ -167,22 +167,22 @@ static int signal_to(struct simulated *thread, int woken, enum found found)
 {
     struct jp_wall *wall = &thread->wall;
     struct jp_accounted result = {0};
-    const int passed =
+    const int skipped =
         !woken && jp_schedule_follow_sig(&wall->stratum, thread->given.lowered,
                                          0, thread->now_ns);
     memset(&thread->due, 0, sizeof(thread->due));
     if (wall->balance.given_ns == 0 ||
         (woken ? !wall->stratum.parked
-               : !passed && thread->now_ns < wall->stratum.moment_ns))
+               : !skipped && thread->now_ns < wall->stratum.moment_ns))
         return 0;
     look_at(thread, found);
-    if ((!woken && !passed) || thread->look.found.ends ||
+    if ((!woken && !skipped) || thread->look.found.ends ||
         (woken && jp_schedule_runs_long_sig(&wall->stratum, &thread->look.found,
                                             PERIOD))) {
         sample(thread);
         return 1;
     }
-    if (jp_estimate_pass_sig(wall, &thread->given, &thread->look, passed,
+    if (jp_estimate_skip_sig(wall, &thread->given, &thread->look, skipped,
                              &result))
         remember(thread);
     return 0;

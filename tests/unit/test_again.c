@@ -75,7 +75,7 @@ static void check_filter(struct jr_filter filter, size_t threads)
     struct profile profile;
     uint64_t weight = 0;
 
-    filter.keep_samples = filter.again = 1;
+    filter.needs |= everything().needs | JR_NEEDS_SAMPLE_LIST | JR_NEEDS_REPLAY;
     filter.end = UINT64_MAX;
     take(&profile);
     profile_model(&profile, "9000 exit cpu=1\n", &filter, NULL);
@@ -96,7 +96,7 @@ static void test_agrees(void **state)
     const char *names[] = {"fb"};
 
     (void)state;
-    check_filter((struct jr_filter){.keep_places = 1}, 5);
+    check_filter((struct jr_filter){.needs = JR_NEEDS_PLACES}, 5);
     check_filter((struct jr_filter){.split = 1}, 5);
     check_filter((struct jr_filter){.tid = 8}, 1);
     check_filter((struct jr_filter){.events = 1U << JP_EVENT_WALL_BLOCKED}, 5);
@@ -117,7 +117,7 @@ static void test_stacks_that_change(void **state)
     const struct jr_seen *seen;
 
     (void)state;
-    filter.keep_samples = filter.again = 1;
+    filter.needs |= JR_NEEDS_SAMPLE_LIST | JR_NEEDS_REPLAY;
     profile_init(&profile);
     for (uint64_t i = 0; i < 40; i++)
         profile_sample(&profile, i % 2 ? "b." : "ab", 100 + (i * 7) % 40 * 100,
@@ -144,7 +144,7 @@ static uint64_t missed_of(uint32_t ring_bytes, const char *events)
     struct jr_again *again;
     uint64_t missed;
 
-    filter.again = 1;
+    filter.needs |= JR_NEEDS_REPLAY;
     profile_init(&profile);
     profile.header->ring_bytes = ring_bytes;
     for (uint64_t i = 0; i < 20; i++)

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "covered.h"
+#include "model/cover/cover_sum.h"
 
 /* Process 2 executed a program, 3 is another of the same number, 1 waited. */
 static void adds_up_programs(void **state)

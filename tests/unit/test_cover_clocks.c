@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "covered.h"
+#include "model/cover/cover_sum.h"
 
 #define DAY (86400ULL * 1000000000)
 #define OUTER 11U /* time namespaces, */

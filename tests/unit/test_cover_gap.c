@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "covered.h"
+#include "model/cover/cover_sum.h"
 
 /* What a process used after its profile's end is told by whoever waited. */
 static void tells_of_ends(void **state)

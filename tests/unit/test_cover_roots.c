@@ -11,6 +11,7 @@
 
 #include "covered.h"
 #include "jp_log.h"
+#include "model/cover/cover_sum.h"
 
 #define SPACE 4026531836U
 

@@ -7,7 +7,8 @@
 
 #include "profile_fixture.h"
 
-#include "write/export/callgrind.h"
+#include "model/scope.h"
+#include "write/export/callgrind_costs.h"
 #include "write/export/json_writer.h"
 #include "write/export/pprof/proto.h"
 #include "write/export/zip.h"
@@ -198,7 +199,7 @@ static void take(struct profile *profile)
 {
     struct jr_filter filter = everything();
 
-    filter.keep_places = filter.keep_apart = filter.again = 1;
+    filter.needs |= JR_NEEDS_PLACES | JR_NEEDS_EVENT_SUMS | JR_NEEDS_REPLAY;
     profile_init(profile);
     profile_sample(profile, "abc", 10, 1000, 1);
     profile_sample(profile, "abd", 12, 500, 2);
@@ -270,7 +271,7 @@ static char *firefox_of(struct profile *profile)
     struct jr_filter filter = everything();
     size_t size;
 
-    filter.keep_places = filter.again = 1;
+    filter.needs |= JR_NEEDS_PLACES | JR_NEEDS_REPLAY;
     profile_model(profile, "", &filter, NULL);
     return write_with(jr_write_firefox, profile, &size);
 }
@@ -355,7 +356,7 @@ static void test_costs_in_ranges(void **state)
     size_t count, found;
 
     (void)state;
-    filter.keep_places = filter.keep_apart = 1;
+    filter.needs |= JR_NEEDS_PLACES | JR_NEEDS_EVENT_SUMS;
     profile_init(&profile);
     for (unsigned i = 0; i < 200; i++) {
         const char word[] = {(char)('a' + i % 2), (char)('c' + i % 11),

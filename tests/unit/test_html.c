@@ -5,6 +5,8 @@
  * Runs in: tests. */
 #include "copies_fixture.h"
 
+#include "model/scope.h"
+#include "model/tree.h"
 #include "write/html/html.h"
 
 static char *write_limited(struct profile *profile, uint64_t limit)
@@ -182,7 +184,8 @@ static void test_processes(void **state)
 
 static void test_nothing(void **state)
 {
-    struct jr_filter filter = {.start = 3, .end = 4};
+    struct jr_filter filter = {
+        .start = 3, .end = 4, .needs = everything().needs};
     struct profile profile;
     char *got;
 

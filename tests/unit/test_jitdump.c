@@ -17,6 +17,7 @@
 #include "base/diag.h"
 #include "jitdump_fixture.h"
 #include "read/jitdump.h"
+#include "read/jitdump_body.h"
 
 struct reading {
     struct jr_source source;

@@ -14,6 +14,7 @@
 
 #include "jp_limits.h"
 #include "launcher/base/options.h"
+#include "launcher/folder/jit_map.h"
 #include "launcher/runtimes/runtimes.h"
 #include "launcher/folder/keep.h"
 #include "launcher/os/environ.h"
@@ -85,7 +86,7 @@ static const char *left_of_node(unsigned major, const char *argument,
 {
     static char left[128];
     const struct jl_runtime *node = jl_runtime_named("node");
-    struct jl_request request = node->dump;
+    struct jl_setup request = node->dump;
     char *const args[] = {(char *)"a.js", (char *)argument, NULL};
     char *const none[] = {NULL};
     struct jl_env env;
@@ -133,14 +134,14 @@ static void test_table(void **state)
     (void)state;
     for (size_t i = 0; i < jl_runtimes_count; i++) {
         const struct jl_runtime *row = &jl_runtimes[i];
-        const struct jl_request *asks[] = {&row->map, &row->dump};
+        const struct jl_setup *asks[] = {&row->map, &row->dump};
 
         char first[64] = "";
 
         strncat(first, row->programs, strcspn(row->programs, " "));
         assert_ptr_equal(jl_runtime_named(first), row);
         for (size_t j = 0; j < 2; j++) {
-            assert_true(asks[j]->makes != 0);
+            assert_true(asks[j]->files != 0);
             assert_non_null(asks[j]->settings[0].variable);
             assert_non_null(asks[j]->settings[0].words[0]);
         }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "log_fixture.h"
+#include "model/marks/inside.h"
 #include "model/marks/marks.h"
 #include "read/markers.h"
 #include "read/walk.h"

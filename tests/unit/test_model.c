@@ -3,6 +3,9 @@
  * The profile model: self and total, recursion, callers and callees, filters,
  * sections, threads, and what is counted.
  * Runs in: tests. */
+#include "model/build.h"
+#include "model/part_build.h"
+#include "model/scope.h"
 #include "profile_fixture.h"
 
 #define SECTIONS                                                               \
@@ -164,8 +167,10 @@ static void test_exclude_beats_include(void **state)
 static uint64_t weight_of_sections(uint64_t start, uint64_t end, int last,
                                    uint64_t *wall_ns)
 {
-    struct jr_filter filter = {
-        .start = start, .end = end, .last = (uint8_t)last};
+    struct jr_filter filter = {.start = start,
+                               .end = end,
+                               .last = (uint8_t)last,
+                               .needs = everything().needs};
     struct profile profile;
     uint64_t weight;
 
@@ -207,7 +212,7 @@ static void test_kept_samples(void **state)
     const struct jr_model *model = &profile.model;
 
     (void)state;
-    filter.keep_samples = 1;
+    filter.needs |= JR_NEEDS_SAMPLE_LIST;
     filter.from_ns = 5;
     filter.include = jr_alloc(1, sizeof(*filter.include));
     filter.include[0] = "fb";
@@ -252,7 +257,7 @@ static void test_merged_samples(void **state)
     uint64_t weight = 0, last = 0;
 
     (void)state;
-    filter.keep_samples = 1;
+    filter.needs |= JR_NEEDS_SAMPLE_LIST;
     filter.most_samples = 40;
     profile_init(&profile);
     for (uint64_t i = 0; i < 200; i++) {
@@ -284,7 +289,7 @@ static void test_merged_by_section(void **state)
     uint64_t before = 0;
 
     (void)state;
-    filter.keep_samples = 1;
+    filter.needs |= JR_NEEDS_SAMPLE_LIST;
     filter.most_samples = 8;
     profile_init(&profile);
     for (uint64_t i = 0; i < 1000; i++)

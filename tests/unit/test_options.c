@@ -16,6 +16,8 @@
 
 #include "base/mem.h"
 #include "load.h"
+#include "mapname.h"
+#include "match.h"
 #include "options_parse.h"
 #include "output.h"
 
@@ -29,6 +31,7 @@ static int parse(const char *line, struct jr_options *options)
     snprintf(text, sizeof(text), "jprof-report %s", line);
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
+    argv[argc] = NULL;
     return jr_options_parse(argc, argv, options);
 }
 

@@ -5,6 +5,10 @@
  * Runs in: tests. */
 #include "copies_fixture.h"
 
+#include "model/build.h"
+#include "model/part_build.h"
+#include "model/part_flat.h"
+#include "model/scope.h"
 #include "write/parts.h"
 
 /* Self weights by function, of a part as `build` has it. */

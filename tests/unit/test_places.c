@@ -5,7 +5,9 @@
  * Runs in: tests. */
 #include "profile_fixture.h"
 
+#include "model/part_build.h"
 #include "model/places/places.h"
+#include "model/scope.h"
 
 static void build(struct profile *profile, struct jr_part *part)
 {
@@ -54,7 +56,7 @@ static void test_figures_stay(void **state)
 
     (void)state;
     take(&plain, &filter);
-    filter.keep_places = filter.keep_apart = 1;
+    filter.needs |= JR_NEEDS_PLACES | JR_NEEDS_EVENT_SUMS;
     take(&placed, &filter);
     build(&plain, &a);
     build(&placed, &b);
@@ -78,7 +80,7 @@ static void test_places_have_addresses(void **state)
     int small = 0, capital = 0;
 
     (void)state;
-    filter.keep_places = 1;
+    filter.needs |= JR_NEEDS_PLACES;
     take(&profile, &filter);
     model = &profile.model;
     for (size_t i = 1; i < model->nodes.count; i++) {
@@ -102,7 +104,7 @@ static void test_threads_and_events_apart(void **state)
     uint64_t raised = 0, other = 0;
 
     (void)state;
-    filter.keep_apart = 1;
+    filter.needs |= JR_NEEDS_EVENT_SUMS;
     take(&profile, &filter);
     assert_int_equal(profile.model.nbuckets, 3);
     for (size_t i = 0; i < profile.model.nbuckets; i++) {

@@ -22,7 +22,9 @@
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/code/procmaps.h"
-#include "../../preload/sig/unwind/walk_cfi.h"
+#include "../../preload/sig/unwind/walk_ahead.h"
+#include "../../preload/sig/unwind/walk_hidden.h"
+#include "../../preload/sig/unwind/walk_process.h"
 
 #ifdef __x86_64__
 
@@ -45,7 +47,8 @@ struct outcome {
 
 static struct jp_walk walk_of_stack(void)
 {
-    return (struct jp_walk){.buffer = &buffer,
+    return (struct jp_walk){.process = &jp_walk_process,
+                            .buffer = &buffer,
                             .low = (uint64_t)stack,
                             .high = (uint64_t)(stack + 64),
                             .limit = (uint64_t)(stack + 64),
@@ -541,7 +544,7 @@ int main(void)
 static void test_unknown(void **state)
 {
     static struct jp_buffer buffer;
-    struct jp_walk walk = {.buffer = &buffer};
+    struct jp_walk walk = {.process = &jp_walk_process, .buffer = &buffer};
     struct jp_walk_frame frame = {.interrupted = 1, .pc = (uint64_t)&buffer};
     (void)state;
     assert_int_equal(jp_walk_ahead_sig(&walk, &frame), JP_AHEAD_UNKNOWN);

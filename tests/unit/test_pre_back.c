@@ -20,7 +20,8 @@
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/state/thread.h"
-#include "../../preload/sig/unwind/walk_cfi.h"
+#include "../../preload/sig/unwind/walk_back.h"
+#include "../../preload/sig/unwind/walk_process.h"
 
 #ifdef __x86_64__
 
@@ -51,7 +52,8 @@ static struct jp_walk_frame frame_at(const char *code, size_t size, size_t into,
 
 static struct jp_walk walk_of_stack(void)
 {
-    return (struct jp_walk){.buffer = &buffer,
+    return (struct jp_walk){.process = &jp_walk_process,
+                            .buffer = &buffer,
                             .thread = &thread,
                             .low = (uint64_t)stack,
                             .begin = (uint64_t)stack,
@@ -279,7 +281,8 @@ static int begun(const char *code, size_t size, uint64_t fp, uint32_t runs)
 {
     struct jp_walk_frame frame = frame_at(code, size, size, fp);
     frame.interrupted = runs;
-    return jp_walk_begun_sig(&frame);
+    const struct jp_walk walk = {.process = &jp_walk_process};
+    return jp_walk_begun_sig(&walk, &frame);
 }
 
 #define BEGUN(code) begun(code, sizeof(code) - 1, 0, 0)
@@ -333,12 +336,13 @@ int main(void)
 static void test_never(void **state)
 {
     static struct jp_buffer buffer;
-    struct jp_walk walk = {.buffer = &buffer, .on_own_stack = 1};
+    struct jp_walk walk = {
+        .process = &jp_walk_process, .buffer = &buffer, .on_own_stack = 1};
     struct jp_walk_frame frame = {.pc = (uint64_t)&buffer + 4096};
     (void)state;
     assert_int_equal(jp_walk_back_sig(&walk, &frame), JP_REASON_BAD_FP);
     assert_int_equal(jp_walk_aligned_sig(&walk, &frame), 0);
-    assert_int_equal(jp_walk_begun_sig(&frame), 0);
+    assert_int_equal(jp_walk_begun_sig(&walk, &frame), 0);
 }
 
 int main(void)

@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/unwind/cfi/cfi.h"
+#include "../../preload/sig/unwind/cfi/cfi_run.h"
 
 struct file {
     uint8_t *bytes;

@@ -18,7 +18,8 @@
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/state/thread.h"
-#include "../../preload/sig/unwind/walk.h"
+#include "../../preload/sig/unwind/walk_first.h"
+#include "../../preload/sig/unwind/walk_process.h"
 
 #ifdef __x86_64__
 
@@ -33,8 +34,10 @@ static struct jp_thread thread;
  * of one that is interrupted there. */
 static int is_whole(uint64_t last, unsigned total)
 {
-    struct jp_walk walk = {
-        .thread = &thread, .buffer = &buffer, .next = frames};
+    struct jp_walk walk = {.process = &jp_walk_process,
+                           .thread = &thread,
+                           .buffer = &buffer,
+                           .next = frames};
     walk.turn = walk.end = frames + 16;
     for (unsigned i = 0; i < total; i++)
         jp_walk_push_sig(&walk, last);

@@ -24,7 +24,7 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/unwind/cfi/cfi.h"
+#include "../../preload/sig/unwind/cfi/cfi_run.h"
 #include "../../preload/sig/unwind/cfi/cfi_cache.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"

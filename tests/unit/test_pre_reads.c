@@ -18,7 +18,8 @@
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/os/own.h"
-#include "../../preload/sig/unwind/walk_cfi.h"
+#include "../../preload/sig/unwind/walk_hidden.h"
+#include "../../preload/sig/unwind/walk_process.h"
 
 #define PAGE 4096U
 #define WORDS 64U
@@ -44,7 +45,8 @@ long __wrap_jp_own_read_sig(uint64_t address, void *to, size_t size)
  * read. */
 static unsigned reads_of(uint64_t word, uint64_t by_fp)
 {
-    struct jp_walk walk = {.buffer = &buffer,
+    struct jp_walk walk = {.process = &jp_walk_process,
+                           .buffer = &buffer,
                            .low = (uint64_t)stack,
                            .high = (uint64_t)(stack + WORDS),
                            .limit = (uint64_t)(stack + WORDS),

@@ -23,6 +23,7 @@
 #include "sig/state/process.h"
 #include "sig/log/reserve.h"
 #include "sig/log/share.h"
+#include "sig/log/storage_area.h"
 
 #define AREA (1U << 20)
 #define PAGES (AREA / 4096U - 1) /* the first one is the area's own */
@@ -42,6 +43,7 @@ static void make_area(void)
     memset(&jp_log, 0, sizeof(jp_log));
     jp_log.header = &header;
     jp_log.pid = 7;
+    jp_log.storage = &jp_storage_area;
     atomic_store(&jp_log.next, 4096);
     memset(counters, 0, sizeof(counters));
     jp_counters_use_sig(counters);

@@ -24,7 +24,7 @@
 #include "../../preload/sig/state/config.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/state/thread.h"
-#include "../../preload/sig/unwind/walk.h"
+#include "../../preload/sig/unwind/unwind.h"
 
 #define NOINLINE __attribute__((noinline))
 #define DEPTH_MAX 60

@@ -6,6 +6,10 @@
 #include "copies_fixture.h"
 
 #include "load.h"
+#include "model/build.h"
+#include "model/cover/cover_sum.h"
+#include "model/span.h"
+#include "select.h"
 
 #define EVENTS                                                                 \
     "5 section n=0 cpu=0\n40 pause cpu=1\n60 section n=1 cpu=1\n"              \
@@ -210,11 +214,11 @@ static void test_starts_of_files(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/log", folder);
     put_file(folder, "log", copies.one.built.data, copies.one.built.size);
-    jr_select_starts(&load, &log, 1, 1);
+    jr_select_starts(&load.starts, &log, 1, 1);
     assert_int_equal(load.starts.count, 1);
     assert_int_equal(load.starts.items[0].mono_ns, 8);
     put_file(folder, "map", map, strlen(map));
-    jr_select_starts(&load, &log, 1, 1);
+    jr_select_starts(&load.starts, &log, 1, 1);
     assert_int_equal(load.starts.items[0].mono_ns, 5);
     unlink(path);
     snprintf(path, sizeof(path), "%s/map", folder);
@@ -233,7 +237,8 @@ static int selects(struct jr_load *load, const struct copies *copies,
     load->model.filter.nprocess = 1;
     load->selected[0] = 0;
     selected =
-        jr_select_process(load, &copies->runs[process], &copies->maps[process]);
+        jr_select_process(&load->model.filter, load->selected,
+                          &copies->runs[process], &copies->maps[process]);
     assert_int_equal(load->selected[0], selected);
     return selected;
 }
@@ -245,7 +250,8 @@ static void test_processes(void **state)
 
     (void)state;
     sample_time(&copies);
-    assert_true(jr_select_process(&load, &copies.runs[0], &copies.maps[0]));
+    assert_true(jr_select_process(&load.model.filter, load.selected,
+                                  &copies.runs[0], &copies.maps[0]));
     strcpy(copies.runs[1].header.exe, "/usr/bin/cc1");
     copies.maps[1].cmdline = (char *)"cc1 -O2 /src/main.c";
     assert_true(selects(&load, &copies, 0, "100"));

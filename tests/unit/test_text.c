@@ -5,6 +5,7 @@
 #include "profile_fixture.h"
 
 #include "formats.h"
+#include "model/scope.h"
 #include "write/escape.h"
 #include "write/facts.h"
 #include "write/report.h"

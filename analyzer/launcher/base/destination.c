@@ -57,16 +57,6 @@ uint64_t jl_size(const char *text)
                : 0;
 }
 
-static void take_server(struct jl_destination *to, const char *value)
-{
-    if (strcmp(value, "pyroscope") == 0)
-        to->server = JL_PYROSCOPE;
-    else if (strcmp(value, "parca") == 0)
-        to->server = JL_PARCA;
-    else
-        jl_usage("--to=%s: must be pyroscope or parca", value);
-}
-
 /* Whether the text is UTF-8 without control characters, and without those that
  * the servers' own syntax has. */
 static int is_plain(const char *text)
@@ -80,97 +70,106 @@ static int is_plain(const char *text)
            strlen(text) <= VALUE_MAX;
 }
 
-static void take_label(struct jl_destination *to, const char *value)
+static int take_label(void *target, const char *name, const char *value)
 {
+    struct jl_destination *to = target;
     size_t key = strspn(value, LETTERS "0123456789.");
 
     if (key == 0 || value[key] != '=' || key > LABEL_MAX ||
         (*value >= '0' && *value <= '9') || *value == '.' ||
         strncmp(value, "__", 2) == 0)
-        jl_usage("--label %s: must be KEY=VALUE, the key of letters, digits, _ "
+        jl_usage("%s %s: must be KEY=VALUE, the key of letters, digits, _ "
                  "and . with a letter or one _ first",
-                 value);
+                 name, value);
     if (!is_plain(value + key + 1))
-        jl_usage("--label %s: its value must be UTF-8 text of 1 to %d bytes "
+        jl_usage("%s %s: its value must be UTF-8 text of 1 to %d bytes "
                  "without {}=,\"\\ and control characters",
-                 value, VALUE_MAX);
+                 name, value, VALUE_MAX);
     for (size_t i = 0; i < to->nlabels; i++)
         if (strlen(to->labels[i].key) == key &&
             strncmp(to->labels[i].key, value, key) == 0)
-            jl_usage("--label %s: there is such a label already", value);
+            jl_usage("%s %s: there is such a label already", name, value);
     if (to->nlabels == LABELS_MAX)
-        jl_usage("--label %s: servers take no more than %d labels", value,
+        jl_usage("%s %s: servers take no more than %d labels", name, value,
                  LABELS_MAX);
     *JR_PUSH(to->labels, to->nlabels, to->labels_room) =
         (struct jl_label){jr_strndup(value, key), jr_strdup(value + key + 1)};
+    return 0;
 }
 
-static void take_name(struct jl_destination *to, const char *value)
+static int take_name(void *target, const char *name, const char *value)
 {
+    struct jl_destination *to = target;
     if (!is_plain(value))
-        jl_usage("--name %s: must be UTF-8 text of 1 to %d bytes without "
+        jl_usage("%s %s: must be UTF-8 text of 1 to %d bytes without "
                  "{}=,\"\\ and control characters",
-                 value, VALUE_MAX);
+                 name, value, VALUE_MAX);
     to->name = value;
+    return 0;
 }
 
-static void take_tenant(struct jl_destination *to, const char *value)
+static int take_tenant(void *target, const char *name, const char *value)
 {
+    struct jl_destination *to = target;
     if (!is_plain(value))
-        jl_usage("--tenant %s: must be plain text", value);
+        jl_usage("%s %s: must be plain text", name, value);
     to->tenant = value;
+    return 0;
 }
 
-static void take_token(struct jl_destination *to, const char *value)
+static int take_spool(void *target, const char *name, const char *value)
 {
-    to->token_file = value;
-}
-
-static void take_config(struct jl_destination *to, const char *value)
-{
-    to->config = value;
-}
-
-static void take_spool(struct jl_destination *to, const char *value)
-{
+    struct jl_destination *to = target;
     if (*value == '\0')
-        jl_usage("--spool: must name a folder");
+        jl_usage("%s: must name a folder", name);
     to->spool = value;
+    return 0;
 }
 
-static void take_spool_size(struct jl_destination *to, const char *value)
+static int take_spool_size(void *target, const char *name, const char *value)
 {
+    struct jl_destination *to = target;
     to->spool_bytes = jl_size(value);
     if (to->spool_bytes < SPOOL_LEAST)
-        jl_usage("--spool-size=%s: must be a size of at least %dM", value,
+        jl_usage("%s=%s: must be a size of at least %dM", name, value,
                  (int)(SPOOL_LEAST >> 20));
+    return 0;
 }
 
-static const struct {
-    const char *name;
-    void (*take)(struct jl_destination *to, const char *value);
-} table[] = {
-    {"--to", take_server},        {"--label", take_label},
-    {"--name", take_name},        {"--tenant", take_tenant},
-    {"--token-file", take_token}, {"--curl-config", take_config},
-    {"--spool", take_spool},      {"--spool-size", take_spool_size},
+static const char *const servers[] = {
+    [JL_PYROSCOPE] = "pyroscope", [JL_PARCA] = "parca", NULL};
+
+/* The parts of rows below. */
+#define TEXT(field) JR_TEXT(struct jl_destination, field)
+
+static const struct jr_option rows[] = {
+    {0, "--to", "KIND", JR_CHOICE(struct jl_destination, server, servers),
+     .help = "pyroscope (the default) or parca"},
+    {0, "--label", "KEY=VALUE", JR_VALUE(take_label), .help = "a label"},
+    {0, "--name", "NAME", JR_VALUE(take_name),
+     .help = "the name of the service (the program's)"},
+    {0, "--token-file", "FILE", TEXT(token_file),
+     .help = "send its first line as a bearer token"},
+    {0, "--tenant", "NAME", JR_VALUE(take_tenant),
+     .help = "sent as X-Scope-OrgID"},
+    {0, "--curl-config", "FILE", TEXT(config),
+     .help = "further options of curl: certificates, proxies"},
+    {0, "--spool", "DIR", JR_VALUE(take_spool),
+     .help = "keep there what is not sent yet"},
+    {0, "--spool-size", "SIZE", JR_VALUE(take_spool_size),
+     .help = "how much may wait there (64M)"},
 };
 
-int jl_destination_take(struct jl_destination *to, char ***words)
-{
-    const char *word = **words;
-    const size_t length = strcspn(word, "=");
+#define NROWS (sizeof rows / sizeof *rows)
 
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strlen(table[i].name) != length ||
-            memcmp(table[i].name, word, length) != 0)
-            continue;
-        if (word[length] == '\0' && !(*words)[1])
-            jl_usage("%s needs a value", word);
-        table[i].take(to, word[length] ? word + length + 1 : *++*words);
-        return 1;
-    }
-    return 0;
+struct jr_option_table jl_destination_options(struct jl_destination *to)
+{
+    return (struct jr_option_table){rows, NROWS, to};
+}
+
+void jl_destination_help(void)
+{
+    jr_option_help(stdout, rows, NROWS);
 }
 
 void jl_destination_check(struct jl_destination *to, const char *url)

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/option.h"
+
 enum jl_server { JL_PYROSCOPE, JL_PARCA };
 
 struct jl_label {
@@ -32,10 +34,12 @@ struct jl_destination {
 void jl_destination_init(struct jl_destination *to);
 void jl_destination_free(struct jl_destination *to);
 
-/* Takes the option at **words and its value, which may stand in the next word;
- * *words moves to the last one taken.  Returns 0 when it is no option of a
- * destination.  What is wrong with a value is said and ends the launcher. */
-int jl_destination_take(struct jl_destination *to, char ***words);
+/* The options of a destination; a handler ends the launcher when a value is
+ * wrong. */
+struct jr_option_table jl_destination_options(struct jl_destination *to);
+
+/* Prints these options for --help. */
+void jl_destination_help(void);
 
 /* Takes the URL; what is wrong with it, or with the labels for this server, is
  * said and ends the launcher.  Once, after all options. */

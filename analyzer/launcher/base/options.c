@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the command line of `jprof run`: a table of options, each with its
- * handler.
+ * Reads the command line of `jprof run`: a row for each option.
  * Runs in: launcher. */
 #include "options.h"
 
@@ -46,13 +45,9 @@ uint64_t jl_decimal(const char *text, unsigned digits)
     return any && number < MOST ? number : 0;
 }
 
-/* Takes `value`, "" for an option without one; `name` is as it was given. */
-typedef void take_fn(struct jl_options *options, const char *name,
-                     const char *value);
-
-static void take_period(struct jl_options *options, const char *name,
-                        const char *value)
+static int take_period(void *target, const char *name, const char *value)
 {
+    struct jl_options *options = target;
     uint64_t units;
 
     if (options->rate_option && options->rate_option != name[1])
@@ -68,148 +63,108 @@ static void take_period(struct jl_options *options, const char *name,
         jl_usage("%s %s: not a number that gives a period of 0.0001 to 3600 s",
                  name, value);
     options->period_ns = units;
+    return 0;
 }
 
-static void take_out(struct jl_options *options, const char *name,
-                     const char *value)
+static int take_every(void *target, const char *name, const char *value)
 {
-    (void)name;
-    options->out = value;
-}
+    struct jl_options *options = target;
 
-static void take_wall(struct jl_options *options, const char *name,
-                      const char *value)
-{
-    (void)name, (void)value;
-    options->wall = 1;
-}
-
-static void take_public(struct jl_options *options, const char *name,
-                        const char *value)
-{
-    (void)name, (void)value;
-    options->is_public = 1;
-}
-
-static void take_no_args(struct jl_options *options, const char *name,
-                         const char *value)
-{
-    (void)name, (void)value;
-    options->no_args = 1;
-}
-
-static void take_jit(struct jl_options *options, const char *name,
-                     const char *value)
-{
-    static const char *const kinds[] = {
-        [JL_JIT_OFF] = "off", [JL_JIT_MAP] = "map", [JL_JIT_DUMP] = "dump"};
-
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(value, kinds[i]) == 0) {
-            options->jit = (uint8_t)i;
-            return;
-        }
-    jl_usage("%s: must be --jit=off, map or dump", name);
-}
-
-static void take_detail(struct jl_options *options, const char *name,
-                        const char *value)
-{
-    static const char *const kinds[] = {"func", "src", "ir"};
-
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(value, kinds[i]) == 0) {
-            options->detail = kinds[i];
-            return;
-        }
-    jl_usage("%s: must be --jit-detail=func, src or ir", name);
-}
-
-static void take_push(struct jl_options *options, const char *name,
-                      const char *value)
-{
-    (void)name;
-    options->push = value;
-}
-
-static void take_every(struct jl_options *options, const char *name,
-                       const char *value)
-{
     options->every_ns = jl_decimal(value, 9);
     if (options->every_ns < EVERY_LEAST_NS || options->every_ns > EVERY_MOST_NS)
         jl_usage("%s: must be 1 to 3600 seconds", name);
+    return 0;
 }
 
-static void take_ring(struct jl_options *options, const char *name,
-                      const char *value)
+static int take_ring(void *target, const char *name, const char *value)
 {
+    struct jl_options *options = target;
+
     options->ring_bytes = jl_size(value);
     if (options->ring_bytes < RING_LEAST)
         jl_usage("%s: must be a size of at least %dM", name,
                  (int)(RING_LEAST >> 20));
+    return 0;
 }
 
-/* A letter's value may be joined to it or be the next word; a long option's
- * follows a '='. */
-static const struct option {
-    const char *name;
-    int has_value;
-    take_fn *take;
-} table[] = {
-    {"-F", 1, take_period},       {"-p", 1, take_period},
-    {"-o", 1, take_out},          {"--wall", 0, take_wall},
-    {"--public", 0, take_public}, {"--no-args", 0, take_no_args},
-    {"--jit", 1, take_jit},       {"--jit-detail", 1, take_detail},
-    {"--push", 1, take_push},     {"--every", 1, take_every},
-    {"--ring", 1, take_ring},
+static const char *const jit_kinds[] = {
+    [JL_JIT_OFF] = "off", [JL_JIT_MAP] = "map", [JL_JIT_DUMP] = "dump", NULL};
+
+const char *const jl_jit_details[] = {[JL_DETAIL_FUNCTIONS] = "func",
+                                      [JL_DETAIL_SOURCES] = "src",
+                                      [JL_DETAIL_OPERATIONS] = "ir",
+                                      NULL};
+
+/* The parts of rows below. */
+#define FLAG(field) JR_FLAG(struct jl_options, field)
+#define TEXT(field) JR_TEXT(struct jl_options, field)
+#define CHOICE(field, words) JR_CHOICE(struct jl_options, field, words)
+
+static const struct jr_option rows[] = {
+    {'F', NULL, "HZ", JR_VALUE(take_period),
+     .help = "samples a second of CPU time (default 250)"},
+    {'p', NULL, "SECONDS", JR_VALUE(take_period),
+     .help = "the same as a period (default 0.004)"},
+    {0, "--wall", NULL, FLAG(wall),
+     .help = "sample real time, waiting included"},
+    {'o', NULL, "DIR", TEXT(out),
+     .help = "the folder to write to: a new or an empty one"},
+    {0, "--public", NULL, FLAG(is_public),
+     .help = "let others read the report"},
+    {0, "--no-args", NULL, FLAG(no_args),
+     .help = "leave the arguments of commands out"},
+    {0, "--jit", "KIND", CHOICE(jit, jit_kinds), .joined = 1,
+     .help = "what to ask the program's runtime for, if jprof knows it: map, "
+             "names of its JIT code (the default); dump, source lines and "
+             "machine code too; off, nothing"},
+    {0, "--jit-detail", "KIND", CHOICE(detail, jl_jit_details), .joined = 1,
+     .help = "how much a SpiderMonkey says: func, src (the default), ir"},
+    {0, "--push", "URL", TEXT(push), .joined = 1,
+     .help = "send the profile there while it is made, with the options of "
+             "push"},
+    {0, "--every", "SECONDS", JR_VALUE(take_every), .joined = 1,
+     .help = "seconds between two messages of --push=URL (default 60)"},
+    {0, "--ring", "SIZE", JR_VALUE(take_ring), .joined = 1,
+     .help = "size of the ring of each process with --push=URL (default 32M)"},
 };
 
-static const struct option *find(const char *word)
-{
-    size_t length = word[1] == '-' ? strcspn(word, "=") : 2;
+#define NROWS (sizeof rows / sizeof *rows)
 
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strlen(table[i].name) == length &&
-            memcmp(table[i].name, word, length) == 0 &&
-            (table[i].has_value || word[length] == '\0'))
-            return &table[i];
-    jl_usage("unknown option %s", word);
+void jl_options_help(void)
+{
+    jr_option_help(stdout, rows, NROWS);
+}
+
+enum jr_word jl_option_next(struct jr_command_line *line,
+                            const struct jr_option_table *tables,
+                            size_t ntables)
+{
+    enum jr_word word = jr_option_next(line, tables, ntables);
+
+    if (word == JR_WORD_WRONG)
+        jl_usage_hint();
+    return word;
 }
 
 void jl_options_parse(char **words, struct jl_options *options)
 {
+    struct jr_command_line line = {.words = words};
+    const struct jr_option_table tables[] = {
+        jl_destination_options(&options->to), {rows, NROWS, options}};
+    enum jr_word word;
+
     *options = (struct jl_options){.period_ns = PERIOD_NS,
                                    .jit = JL_JIT_MAP,
-                                   .detail = "src",
+                                   .detail = JL_DETAIL_SOURCES,
                                    .every_ns = EVERY_NS,
                                    .ring_bytes = RING_BYTES};
     jl_destination_init(&options->to);
-    for (; *words && (*words)[0] == '-'; words++) {
-        const struct option *option;
-        const char *word = *words, *value;
-
-        if (strcmp(word, "--") == 0) {
-            words++;
-            break;
-        }
-        if (jl_destination_take(&options->to, &words))
-            continue;
-        option = find(word);
-        value = word + strlen(option->name);
-        if (word[1] == '-') {
-            option->take(options, word, *value ? value + 1 : value);
-            continue;
-        }
-        if (*value == '\0') {
-            if (!words[1] || !*words[1])
-                jl_usage("%s needs a value", word);
-            value = *++words;
-        }
-        option->take(options, option->name, value);
-    }
-    if (!*words)
+    do
+        word = jl_option_next(&line, tables, 2);
+    while (word == JR_WORD_OPTION);
+    if (word == JR_WORD_END)
         jl_usage("no program given");
-    options->program = words;
+    options->program = line.words - 1;
     if (options->push)
         jl_destination_check(&options->to, options->push);
 }

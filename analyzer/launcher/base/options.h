@@ -8,16 +8,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/option.h"
 #include "destination.h"
 
 enum jl_jit { JL_JIT_OFF, JL_JIT_MAP, JL_JIT_DUMP };
 
+/* How much SpiderMonkey writes of a function. */
+enum jl_detail { JL_DETAIL_FUNCTIONS, JL_DETAIL_SOURCES, JL_DETAIL_OPERATIONS };
+
+/* By enum jl_detail: the word for the runtime; ends with a NULL. */
+extern const char *const jl_jit_details[];
+
 struct jl_options {
     uint64_t period_ns;
-    const char *out;    /* -o; NULL: a new folder of jprof's own naming */
-    const char *detail; /* --jit-detail: a word for the runtime */
-    char rate_option;   /* F or p, once it was given */
-    uint8_t jit;        /* enum jl_jit */
+    const char *out;  /* -o; NULL: a new folder of jprof's own naming */
+    char rate_option; /* F or p, once it was given */
+    uint8_t jit;      /* enum jl_jit */
+    uint8_t detail;   /* enum jl_detail */
     uint8_t wall;
     uint8_t is_public;   /* others may read the folder and the report */
     uint8_t no_args;     /* command lines are left out */
@@ -31,6 +38,14 @@ struct jl_options {
 /* Reads the arguments behind `jprof` or `jprof run`, up to a NULL; what is
  * wrong with them is said and ends the launcher. */
 void jl_options_parse(char **words, struct jl_options *options);
+
+/* Prints the options of `jprof run` for --help. */
+void jl_options_help(void);
+
+/* jr_option_next, but a wrong option ends the launcher. */
+enum jr_word jl_option_next(struct jr_command_line *line,
+                            const struct jr_option_table *tables,
+                            size_t ntables);
 
 /* `text`, a decimal number that may have a fraction, times 10^digits, rounded;
  * 0 when it is no number or does not fit into 18 digits. */

@@ -24,6 +24,11 @@ void jl_usage(const char *format, ...)
     va_start(args, format);
     jr_say_args(format, args);
     va_end(args);
+    jl_usage_hint();
+}
+
+void jl_usage_hint(void)
+{
     jr_say("try 'jprof --help'");
     exit(JR_USAGE);
 }

@@ -20,4 +20,7 @@ void jl_fail(int status, const char *format, ...)
 void jl_usage(const char *format, ...)
     __attribute__((noreturn, format(printf, 1, 2)));
 
+/* Says only the hint; exits 64. */
+void jl_usage_hint(void) __attribute__((noreturn));
+
 #endif

@@ -3,11 +3,13 @@
  * Reads what a map says of JIT files.  A map may be written by a program that
  * wishes its user ill: what it says is bounded here, and believed nowhere.
  * Runs in: launcher. */
+#include "jit_map.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "keep.h"
+#include "launcher/runtimes/runtimes.h"
 #include "read/line.h"
 
 #define FILES_MAX 1000 /* of one map that are kept */

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "copy.h"
+#include "jit_map.h"
 #include "jp_limits.h"
 #include "launcher/base/say.h"
 #include "launcher/os/place.h"
@@ -34,7 +35,7 @@
 /* Saving the files of one map. */
 struct keeping {
     const struct jl_folder *folder;
-    const struct jl_asked *asked;
+    const struct jl_request *request;
     const char *rest; /* of the map's name, behind jprof-map */
     uint32_t pid;
     int map;               /* open for appending */
@@ -204,7 +205,7 @@ static void remove_original(const struct keeping *keeping, const char *path,
                             const struct stat *known)
 {
     const char *rest = in_jit_folder(keeping->folder, path);
-    const char *litter = keeping->asked->litter;
+    const char *litter = keeping->request->removed_patterns;
     char map[32], dump[32];
     int tmp = open_tmp(O_PATH);
 
@@ -301,7 +302,7 @@ static void keep_file(struct keeping *keeping, const char *data,
             write_saved(keeping, data + line->start, line->length, name);
     }
     /* A process that still runs goes on writing to the file. */
-    ours = (keeping->asked->makes & line->kind) != 0;
+    ours = (keeping->request->removed & line->kind) != 0;
     if (kept && !(ours ? goes_on(keeping) : is_running(keeping->pid))) {
         if (ours) {
             remove_original(keeping, line->path, &info);
@@ -333,7 +334,8 @@ static void keep_files_of(struct keeping *keeping, off_t size)
     free(data);
 }
 
-void jl_keep_files(const struct jl_folder *folder, const struct jl_asked *asked)
+void jl_keep_files(const struct jl_folder *folder,
+                   const struct jl_request *request)
 {
     unsigned patience_ms = PATIENCE_MS;
     size_t count;
@@ -341,7 +343,7 @@ void jl_keep_files(const struct jl_folder *folder, const struct jl_asked *asked)
 
     for (size_t i = 0; i < count; i++) {
         struct keeping keeping = {
-            .folder = folder, .asked = asked, .patience_ms = &patience_ms};
+            .folder = folder, .request = request, .patience_ms = &patience_ms};
         struct stat info;
 
         if (!jr_is_numbered(names[i], JP_MAP_NAME))

@@ -15,38 +15,18 @@
 #include <stdint.h>
 
 #include "folder.h"
-#include "launcher/runtimes/runtimes.h"
+#include "launcher/runtimes/request.h"
 
 /* Where runtimes that take a folder write: in the profile's. */
 #define JL_JIT_FOLDER "jit"
 
-/* Saves what the maps in the folder name.  Files that are there for our sake
- * alone (asked->makes) are then removed from where they were. */
+/* Saves what the maps in the folder name.  The files that only jprof
+ * wants (request->removed) are then removed from where they were. */
 void jl_keep_files(const struct jl_folder *folder,
-                   const struct jl_asked *asked);
+                   const struct jl_request *request);
 
 /* Removes what the process `pid` of this runtime, which was started and waited
  * for, wrote of its code by itself. */
 void jl_keep_forget(const struct jl_runtime *runtime, uint32_t pid);
-
-/* A line of a map that is about a JIT file. */
-struct jl_jit_line {
-    char *path;  /* of the file; allocated, as is: */
-    char *saved; /* its name in the folder, or NULL */
-    uint64_t inode;
-    uint8_t kind;         /* JL_PERFMAP or JL_JITDUMP */
-    size_t start, length; /* of the line in the map */
-};
-
-/* What a map says. */
-struct jl_jit_map {
-    struct jl_jit_line *lines; /* the last one about each file */
-    size_t nlines, lines_room;
-    uint32_t pid; /* of the process; 0: not known */
-};
-
-/* Reads data[0..size), a map; freed with jl_jit_map_free. */
-void jl_jit_map_read(struct jl_jit_map *map, const char *data, size_t size);
-void jl_jit_map_free(struct jl_jit_map *map);
 
 #endif

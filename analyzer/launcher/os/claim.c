@@ -17,11 +17,11 @@
 
 #define NAME_SIZE 32
 
-/* The name in /tmp of one kind of file; NULL: it is not in `makes`. */
-static const char *name_of(unsigned makes, unsigned kind, uint32_t pid,
+/* The name in /tmp of one kind of file; NULL: it is not in `files`. */
+static const char *name_of(unsigned files, unsigned kind, uint32_t pid,
                            char name[NAME_SIZE])
 {
-    if (!(makes & kind))
+    if (!(files & kind))
         return NULL;
     if (kind == JL_JITDUMP)
         snprintf(name, NAME_SIZE, "jit-%" PRIu32 ".dump", pid);
@@ -64,7 +64,7 @@ static int is_lost(int dir, const char *name, int error)
     return 1;
 }
 
-int jl_claim(unsigned makes)
+int jl_claim(unsigned files)
 {
     int dir = open_tmp(), bad = 0;
 
@@ -73,7 +73,7 @@ int jl_claim(unsigned makes)
         char name[NAME_SIZE];
         int fd;
 
-        if (!name_of(makes, kind, (uint32_t)getpid(), name))
+        if (!name_of(files, kind, (uint32_t)getpid(), name))
             continue;
         fd = openat(dir, name,
                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -87,7 +87,7 @@ int jl_claim(unsigned makes)
     return bad;
 }
 
-void jl_claim_drop(unsigned makes, uint32_t pid)
+void jl_claim_drop(unsigned files, uint32_t pid)
 {
     int dir = open_tmp();
 
@@ -96,7 +96,7 @@ void jl_claim_drop(unsigned makes, uint32_t pid)
         char name[NAME_SIZE];
         struct stat info;
 
-        if (name_of(makes, kind, pid, name) && is_own(dir, name, &info) &&
+        if (name_of(files, kind, pid, name) && is_own(dir, name, &info) &&
             info.st_size == 0)
             (void)unlinkat(dir, name, 0);
     }
@@ -104,7 +104,7 @@ void jl_claim_drop(unsigned makes, uint32_t pid)
         close(dir);
 }
 
-int jl_claim_failed(unsigned makes, uint32_t pid)
+int jl_claim_failed(unsigned files, uint32_t pid)
 {
     int dir = open_tmp(), failed = 0;
 
@@ -113,7 +113,7 @@ int jl_claim_failed(unsigned makes, uint32_t pid)
         char name[NAME_SIZE];
         struct stat info;
 
-        if (name_of(makes, kind, pid, name))
+        if (name_of(files, kind, pid, name))
             failed |= fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
                       (!S_ISREG(info.st_mode) || info.st_uid != geteuid());
     }

@@ -12,12 +12,12 @@
 /* Makes the calling process's files of these kinds (JL_PERFMAP...), empty and
  * of mode 0600, where they are not the user's own already.  Returns -1, having
  * said so, when another has one of the names or it cannot be made. */
-int jl_claim(unsigned makes);
+int jl_claim(unsigned files);
 
 /* Whether another has one of process `pid`'s names still. */
-int jl_claim_failed(unsigned makes, uint32_t pid);
+int jl_claim_failed(unsigned files, uint32_t pid);
 
 /* Removes those of process `pid` that are empty still. */
-void jl_claim_drop(unsigned makes, uint32_t pid);
+void jl_claim_drop(unsigned files, uint32_t pid);
 
 #endif

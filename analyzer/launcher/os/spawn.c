@@ -80,7 +80,7 @@ static _Noreturn void run_child(const struct jl_spawn *spawn, int out)
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     if (null < 0 || dup2(null, 0) < 0 || dup2(out < 0 ? null : out, 1) < 0 ||
-        dup2(1, 2) < 0 || jl_claim(spawn->makes) != 0 ||
+        dup2(1, 2) < 0 || jl_claim(spawn->jit_files) != 0 ||
         (spawn->as_user && !drop_rights(spawn)))
         _exit(127);
     if (spawn->as_user)

@@ -12,10 +12,10 @@
 struct jl_spawn {
     const char *path; /* the file; nothing is looked for in PATH */
     char *const *argv, *const *env;
-    unsigned seconds; /* after so many it is killed */
-    unsigned makes;   /* files that it is asked for (claim.h): it is not
-                               run where they cannot be claimed */
-    int as_user;      /* as user `uid` and group `gid` alone, in a session
+    unsigned seconds;   /* after so many it is killed */
+    unsigned jit_files; /* JL_PERFMAP... that it is asked to write: it is not
+                               run if it cannot have their names (claim.h) */
+    int as_user;        /* as user `uid` and group `gid` alone, in a session
                                of its own */
     uid_t uid;
     gid_t gid;

@@ -31,7 +31,7 @@ struct asking {
     const struct jl_options *options;
     const struct jl_folder *folder;
     const struct jl_runtime *runtime;
-    struct jl_request request;
+    struct jl_setup setup;
     const char *path; /* of the program */
     char *file;       /* of the runtime, without links */
     char *agent;      /* %A; NULL */
@@ -40,12 +40,11 @@ struct asking {
 };
 
 /* Which versions do what is requested, in words; allocated. */
-static char *who_does(const struct jl_request *request)
+static char *who_does(const struct jl_setup *setup)
 {
-    return request->from.major
-               ? jr_printf("version %u.%u and later do", request->from.major,
-                           request->from.minor)
-               : jr_strdup("some builds do");
+    return setup->from.major ? jr_printf("version %u.%u and later do",
+                                         setup->from.major, setup->from.minor)
+                             : jr_strdup("some builds do");
 }
 
 /* Whether the file has the word in it.  What a script leads to is not known:
@@ -123,10 +122,10 @@ static char *find_agent(const struct jl_runtime *runtime)
 
 /* Chooses what the runtime is asked for: what the user wished, as far as the
  * runtime can. NULL: nothing; *note says why. */
-static const struct jl_request *choose(struct asking *asking, char **note)
+static const struct jl_setup *choose(struct asking *asking, char **note)
 {
     const struct jl_runtime *runtime = asking->runtime;
-    const struct jl_request *wanted = &runtime->map;
+    const struct jl_setup *wanted = &runtime->map;
     struct jl_version version;
     int can = 1;
     char *who;
@@ -176,7 +175,7 @@ static int starts(const struct asking *asking)
     struct jl_spawn spawn = {.path = path,
                              .argv = argv,
                              .env = asking->env->words,
-                             .makes = asking->request.makes,
+                             .jit_files = asking->setup.files,
                              .seconds = TRIAL_SECONDS};
     int status;
 
@@ -200,7 +199,7 @@ static char *word_of(const struct asking *asking, const char *word)
     if (!sign)
         return jr_strdup(word);
     if (sign[1] == 'L')
-        value = asking->options->detail;
+        value = jl_jit_details[asking->options->detail];
     folder = jr_printf("%s/" JL_JIT_FOLDER, asking->folder->given);
     if (sign[1] == 'D') {
         value = folder;
@@ -270,7 +269,7 @@ static char *leave_out_refused(const struct asking *asking,
 
         give(asking, setting, more);
         if (strcmp(more, kept) != 0 && !starts(asking)) {
-            who = who_does(&asking->request);
+            who = who_does(&asking->setup);
             jr_say("%s refuses %s: left out; %s not", asking->runtime->name,
                    setting->words[i], who);
             free(who);
@@ -353,68 +352,68 @@ static int leave_out_excluded(struct asking *asking, char **note)
     if (file)
         version = jl_version_learn(runtime, file, asking->env);
     free(file);
-    why = jl_exclude(&asking->request, runtime, version, args, asking->env);
+    why = jl_exclude(&asking->setup, runtime, version, args, asking->env);
     if (!why)
         return 1;
     *note = jr_printf("%s was not asked for them: %s", runtime->name, why);
     return 0;
 }
 
-/* Asks for one thing after the other, and tells *asked of it. */
-static void ask_all(struct asking *asking, struct jl_asked *asked)
+/* Makes all settings, and fills *request with what they ask for. */
+static void ask_all(struct asking *asking, struct jl_request *request)
 {
     const struct jl_runtime *runtime = asking->runtime;
     char *const *args = asking->options->program + 1;
     int own = runtime->own_litter && jl_is_used(runtime->own_litter, args,
-                                                &asking->request, asking->env);
+                                                &asking->setup, asking->env);
     char *who;
 
-    for (size_t i = 0; i < JL_SETTINGS && asking->request.settings[i].variable;
+    for (size_t i = 0; i < JL_SETTINGS && asking->setup.settings[i].variable;
          i++)
-        set_one(asking, &asking->request.settings[i]);
+        set_one(asking, &asking->setup.settings[i]);
     if (!*asking->added)
         return;
     jr_say("%s: added to the environment:%s", runtime->name, asking->added);
-    asked->writes = asking->request.makes;
+    request->files = asking->setup.files;
     if (!wants_files(args))
-        asked->makes = asking->request.makes;
-    asked->litter = own ? NULL : runtime->litter;
-    who = who_does(&asking->request);
-    asked->asked = jr_printf("%s was asked to write them, and did not; %s",
-                             runtime->name, who);
+        request->removed = request->files;
+    request->removed_patterns = own ? NULL : runtime->litter;
+    who = who_does(&asking->setup);
+    request->no_result = jr_printf(
+        "%s was asked to write them, and did not; %s", runtime->name, who);
     free(who);
 }
 
-void jl_ask(struct jl_asked *asked, const struct jl_options *options,
+void jl_ask(struct jl_request *request, const struct jl_options *options,
             const struct jl_folder *folder, const char *path,
             struct jl_env *env)
 {
     struct asking asking = {
         .options = options, .folder = folder, .path = path, .env = env};
-    const struct jl_request *chosen;
+    const struct jl_setup *chosen;
 
-    *asked = (struct jl_asked){0};
+    *request = (struct jl_request){0};
     if (options->jit == JL_JIT_OFF)
         return;
     asking.runtime = jl_recognise(path, options->program, &asking.file);
     if (!asking.runtime)
         return;
-    asked->runtime = asking.runtime;
+    request->runtime = asking.runtime;
     asking.added = jr_strdup("");
-    chosen = choose(&asking, &asked->note);
+    chosen = choose(&asking, &request->refusal);
     if (chosen) {
-        asking.request = *chosen;
-        if (leave_out_excluded(&asking, &asked->note))
-            ask_all(&asking, asked);
+        asking.setup = *chosen;
+        if (leave_out_excluded(&asking, &request->refusal))
+            ask_all(&asking, request);
     }
     free(asking.added);
     free(asking.agent);
     free(asking.file);
 }
 
-void jl_asked_free(struct jl_asked *asked)
+void jl_request_free(struct jl_request *request)
 {
-    free(asked->note);
-    free(asked->asked);
-    asked->note = asked->asked = NULL;
+    free(request->refusal);
+    free(request->no_result);
+    request->refusal = request->no_result = NULL;
 }

@@ -7,16 +7,16 @@
 #define JL_ASK_H
 
 #include "launcher/base/options.h"
-#include "launcher/runtimes/runtimes.h"
+#include "launcher/runtimes/request.h"
 #include "launcher/folder/folder.h"
 #include "launcher/os/environ.h"
 
-/* Changes *env for the program at `path`, and says so. */
-void jl_ask(struct jl_asked *asked, const struct jl_options *options,
+/* Fills *request and changes *env for the program at `path`, and says so. */
+void jl_ask(struct jl_request *request, const struct jl_options *options,
             const struct jl_folder *folder, const char *path,
             struct jl_env *env);
 
-void jl_asked_free(struct jl_asked *asked);
+void jl_request_free(struct jl_request *request);
 
 /* Appends the words of `setting` from `first` up to `behind` that are not in
  * `old` yet, and that the user has not switched off there; allocated. */

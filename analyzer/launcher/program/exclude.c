@@ -25,13 +25,13 @@ static int has_option(const char *list, char separator, const char *options)
 }
 
 int jl_is_used(const char *options, char *const *args,
-               const struct jl_request *request, const struct jl_env *env)
+               const struct jl_setup *setup, const struct jl_env *env)
 {
     for (; *args; args++)
         if (jl_is_one_of(options, *args))
             return 1;
-    for (size_t i = 0; i < JL_SETTINGS && request->settings[i].variable; i++) {
-        const struct jl_setting *setting = &request->settings[i];
+    for (size_t i = 0; i < JL_SETTINGS && setup->settings[i].variable; i++) {
+        const struct jl_setting *setting = &setup->settings[i];
         const char *list = jl_env_get(env, setting->variable);
 
         if (list && has_option(list, setting->separator, options))
@@ -80,24 +80,22 @@ static int take_out(struct jl_setting *setting, const char *word,
     return taken > 0;
 }
 
-const char *jl_exclude(struct jl_request *request,
-                       const struct jl_runtime *runtime,
+const char *jl_exclude(struct jl_setup *setup, const struct jl_runtime *runtime,
                        struct jl_version version, char *const *args,
                        const struct jl_env *env)
 {
     for (size_t i = 0; i < JL_EXCLUSIONS && runtime->excluded[i].why; i++) {
         const struct jl_exclusion *exclusion = &runtime->excluded[i];
         int used = !exclusion->options ||
-                   jl_is_used(exclusion->options, args, request, env);
+                   jl_is_used(exclusion->options, args, setup, env);
         int fault = has_fault(exclusion, version), taken = 0;
 
         if (!used || !fault || (fault < 0 && !exclusion->options))
             continue;
         if (!exclusion->word)
             return exclusion->why;
-        for (size_t j = 0; j < JL_SETTINGS && request->settings[j].variable;
-             j++)
-            taken |= take_out(&request->settings[j], exclusion->word, env);
+        for (size_t j = 0; j < JL_SETTINGS && setup->settings[j].variable; j++)
+            taken |= take_out(&setup->settings[j], exclusion->word, env);
         if (taken)
             jr_say("%s: %s is left out: %s", runtime->name, exclusion->word,
                    exclusion->why);

@@ -108,6 +108,20 @@ static char *identity(const struct jl_folder *folder)
     return text;
 }
 
+int jl_flags_have(const char *flags, const char *word)
+{
+    static const char separators[] = " \t\r\n,;"; /* as preload/flags.c */
+
+    while (flags && *flags) {
+        const size_t length = strcspn(flags, separators);
+
+        if (length == strlen(word) && memcmp(flags, word, length) == 0)
+            return 1;
+        flags += length + (flags[length] != '\0');
+    }
+    return 0;
+}
+
 void jl_flags_set(struct jl_env *env, const struct jl_options *options,
                   const struct jl_folder *folder)
 {

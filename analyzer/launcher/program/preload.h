@@ -25,6 +25,9 @@ void jl_preload_set(struct jl_preload *preload, struct jl_env *env,
 void jl_flags_set(struct jl_env *env, const struct jl_options *options,
                   const struct jl_folder *folder);
 
+/* Whether the flags, of JPROF_FLAGS (NULL: none), have this word among them. */
+int jl_flags_have(const char *flags, const char *word);
+
 /* Removes the link, unless a process is left that may start others with it:
  * then whoever makes a folder of that name anew has them load what he likes. */
 void jl_preload_drop(struct jl_preload *preload);

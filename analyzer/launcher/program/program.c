@@ -99,7 +99,7 @@ static _Noreturn void run_child(const struct jl_program *program)
     char **argv;
     int error;
 
-    if (jl_claim(program->makes) != 0)
+    if (jl_claim(program->jit_files) != 0)
         env = program->bare;
     jl_signals_restore();
     execve(path, program->argv, env);

@@ -16,8 +16,8 @@ struct jl_program {
     int (*look)(void *data); /* while it runs; returns in how many ms it is
                                 to be called next.  NULL: nothing is */
     void *data;
-    unsigned makes; /* in which it is run where these files, which it
-                               is asked for, cannot be claimed (claim.h) */
+    unsigned jit_files; /* JL_PERFMAP... that it is asked to write; `bare` is
+                           used if it cannot have their names (claim.h) */
     /* When it has ended: */
     pid_t pid;
     int status;      /* as a shell has it: 128 + a signal's number */

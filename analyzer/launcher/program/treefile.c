@@ -85,8 +85,8 @@ void jl_tree_write(const struct jl_folder *folder, const struct jl_whole *whole)
         add(&line, "why", whole->why, strlen(whole->why));
     if (whole->note)
         add(&line, "jit", whole->note, strlen(whole->note));
-    if (whole->asked)
-        add(&line, "asked", whole->asked, strlen(whole->asked));
+    if (whole->no_result)
+        add(&line, "asked", whole->no_result, strlen(whole->no_result));
     if (fd < 0 || dprintf(fd, "%s\n", line) < 0)
         jr_say("%s/" JP_TREE_NAME ": %s; the report will not tell of the whole "
                "run",

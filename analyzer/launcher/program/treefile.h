@@ -12,10 +12,10 @@
 /* What a run was, beside what its program tells. */
 struct jl_whole {
     const struct jl_program *program;
-    const char *why;   /* it could not be profiled; NULL */
-    const char *note;  /* there are no names of JIT code; NULL */
-    const char *asked; /* they were asked for; NULL */
-    int no_args;       /* the arguments are left out */
+    const char *why;       /* it could not be profiled; NULL */
+    const char *note;      /* there are no names of JIT code; NULL */
+    const char *no_result; /* they were requested, and are missing; NULL */
+    int no_args;           /* the arguments are left out */
 };
 
 /* Appends its line. */

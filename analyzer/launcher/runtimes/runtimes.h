@@ -34,9 +34,9 @@ struct jl_version {
     unsigned major, minor;
 };
 
-/* What makes a runtime describe its code. */
-struct jl_request {
-    uint8_t makes;          /* JL_PERFMAP, JL_JITDUMP and JL_PERFINFO */
+/* The settings by which a runtime describes its code. */
+struct jl_setup {
+    uint8_t files;          /* JL_PERFMAP, JL_JITDUMP and JL_PERFINFO */
     struct jl_version from; /* the first version that does; 0: it depends on
                                how it was built */
     struct jl_setting settings[JL_SETTINGS];
@@ -44,7 +44,7 @@ struct jl_request {
 
 /* A use of the runtime that a word changes or ends.  The word is left out. */
 struct jl_exclusion {
-    const char *word;    /* NULL: every word of the request */
+    const char *word;    /* NULL: every word of the setup */
     const char *options; /* shell patterns, blanks between: the use is known by
                            an option like one of these, in the command line or
                            in the setting's variable; NULL: nothing shows it,
@@ -70,10 +70,10 @@ enum jl_refusal {
 
 struct jl_runtime {
     const char *name;
-    const char *programs;        /* shell patterns, blanks between */
-    struct jl_request map, dump; /* for --jit=map and --jit=dump; of a request
-                               whose version or agent is missing, the map's
-                               takes the place, or none */
+    const char *programs;      /* shell patterns, blanks between */
+    struct jl_setup map, dump; /* for --jit=map and --jit=dump; if the
+                               version or agent of `dump` is missing, `map` is
+                               used, or none */
     enum jl_refusal refusal;
     /* One whose `why` is NULL ends them. */
     struct jl_exclusion excluded[JL_EXCLUSIONS];
@@ -97,17 +97,6 @@ struct jl_runtime {
     /* Options of the user's (patterns as above) by which these are his own
      * files, which stay. */
     const char *own_litter;
-};
-
-/* The result of asking a runtime to describe its code. */
-struct jl_asked {
-    const struct jl_runtime *runtime; /* NULL: none */
-    unsigned writes;                  /* JL_PERFMAP... that it is asked for; */
-    unsigned makes; /* those of `writes` that only jprof wants, so that jprof
-                       removes them */
-    const char *litter; /* the runtime's, if only jprof wants it; NULL */
-    char *note;         /* why the runtime is asked for nothing; NULL */
-    char *asked;        /* that it was asked, and who knows it; NULL */
 };
 
 extern const struct jl_runtime jl_runtimes[];

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/span.h"
 #include "read/walk.h"
 
 #define NO_THREAD (UINT32_MAX - 1)

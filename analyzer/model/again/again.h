@@ -13,10 +13,10 @@ struct jr_again;
 
 #define JR_AGAIN_MOST 131072U /* samples that are held at a time: 4 MiB */
 
-/* Of a model with filter.again, which is finished and outlives it; never NULL.
- * Threads that are asked for in the order of `sequence` (numbers of all threads
- * of the model, which outlive it too; NULL: ascending) cost least.  `most`
- * samples of small threads are held at a time. */
+/* Of a model with JR_NEEDS_REPLAY, which is finished and outlives it; never
+ * NULL.  Threads that are asked for in the order of `sequence` (numbers of all
+ * threads of the model, which outlive it too; NULL: ascending) cost least.
+ * `most` samples of small threads are held at a time. */
 struct jr_again *jr_again_begin(const struct jr_model *model,
                                 const uint32_t *sequence, size_t most);
 

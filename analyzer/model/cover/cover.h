@@ -141,58 +141,6 @@ struct jr_cover {
     uint8_t whole;        /* all processes are in it, by the launcher's word */
 };
 
-/* All zero is empty. */
-void jr_cover_free(struct jr_cover *cover);
-
-/* A tree of processes, by its file (may be NULL), the first one and the
- * machine's boot; returns its number.  The file must outlive the cover, which
- * corrects the times of its lines (jr_cover_clocks). */
-uint32_t jr_cover_tree(struct jr_cover *cover, struct jr_tree *file,
-                       const struct jr_tree_root *root, uint64_t boot);
-
-struct jp_log_header;
-
-/* Whether the process of a log's header is in the tree; boot: its machine's. */
-int jr_cover_is_in(const struct jr_cover_tree *tree,
-                   const struct jp_log_header *header, uint64_t boot);
-
-/* cover_kernel.c: adds the names of a process's kernel threads.  All further
- * names count as one, "others". */
-void jr_cover_kernel(struct jr_cover *cover, const struct jr_map *map);
-
-/* The CPU time of a process's kernel threads, counted_ns by its log's header;
- * less what they used before the profile was emptied. */
-uint64_t jr_cover_kernel_ns(const struct jr_map *map, uint64_t counted_ns);
-
-/* Adds a program of a process; the images of a process come in any order.
- * The command must outlive the cover. */
-void jr_cover_add(struct jr_cover *cover, const struct jr_cover_image *image);
-
-/* cover_image.c: what a log says of its process; tree and command are left to
- * the caller. */
-void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
-                    struct jr_cover_image *image);
-
-/* After jr_cover_finish: the CPU time of a process that samples should
- * cover. */
-uint64_t jr_cover_due(const struct jr_cover_process *process);
-
-/* Sums up.  merged: the report is of whole trees, not of some processes. */
-void jr_cover_finish(struct jr_cover *cover, int merged);
-
-/* cover_clocks.c: brings the times of images and lines from several time
- * namespaces (time_namespaces(7)) to one clock, that of each tree's first
- * process, and gives the programs that a process executed in several of them
- * one start_ticks.  Leaves the images in no order. */
-void jr_cover_clocks(struct jr_cover *cover);
-
-/* cover_image.c: adds what a line, JR_TREE_BRIEF, says of its process; later
- * joins all such with the processes that logs tell of, which are in order, or
- * makes processes of them, at the end. */
-void jr_cover_brief(struct jr_cover *cover, uint32_t tree,
-                    const struct jr_tree_line *line);
-void jr_cover_join_briefs(struct jr_cover *cover);
-
 /* The launcher reads its children's times in clock ticks, two of them. */
 #define JR_COVER_TICKS_NS 20000000ULL
 /* What a process's clock may show more than its waiter is told. */
@@ -208,31 +156,7 @@ static inline uint64_t jr_cover_most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* cover_image.c: the CPU time of a process and of all that it waited for. */
-uint64_t jr_cover_with_children(const struct jr_cover_process *process);
-
-/* All CPU time of a process: by its own clock, or what its waiter was told and
- * is not its children's. */
-uint64_t jr_cover_own(const struct jr_cover_process *process);
-
-/* Takes the time of a tree's orphans off those that most likely waited for
- * them, as long as the launcher's word says that it is counted twice. */
-void jr_cover_take_off_orphans(struct jr_cover *cover, uint32_t tree);
-
-/* The order of two processes, by tree and pid: below, at or above 0, as qsort's
- * function has it. */
-int jr_cover_order(const struct jr_cover_image *a,
-                   const struct jr_cover_image *b);
-
-/* The first of the first `sorted` processes, which are in order, that is not
- * before one with this tree and pid. */
-size_t jr_cover_first_of(const struct jr_cover *cover, size_t sorted,
-                         uint32_t tree, uint32_t pid);
-
 /* The reason that holds until the process executes a program. */
 #define JR_COVER_SHARES "memory"
-
-/* cover_gap.c: finds the gaps. */
-void jr_cover_gaps(struct jr_cover *cover);
 
 #endif

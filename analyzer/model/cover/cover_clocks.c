@@ -2,9 +2,11 @@
  *
  * Brings the times of processes in several time namespaces to one clock.
  * Runs in: analyzer. */
+#include "cover_clocks.h"
+
 #include <stdlib.h>
 
-#include "cover.h"
+#include "cover_image.h"
 
 /* The image whose clock a tree's times are brought to: the first process's,
  * else the one that began first by the time of day. */

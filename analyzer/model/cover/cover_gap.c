@@ -2,11 +2,13 @@
  *
  * Finds the processes that the samples do not cover, and says why.
  * Runs in: analyzer. */
+#include "cover_gap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "cover.h"
+#include "cover_image.h"
 #include "model/model.h"
 
 /* The words for reasons in the tree's file, see its table in doc/FORMAT.md. */

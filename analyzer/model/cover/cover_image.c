@@ -3,12 +3,13 @@
  * What a log, its map and the tree say of the CPU time of their process, and
  * whose time that is.
  * Runs in: analyzer. */
-#include "cover.h"
+#include "cover_image.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/search.h"
+#include "cover_kernel.h"
 #include "model/model.h"
 
 /* A profile that is to run from the start does so this soon. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cover.h"
+#include "cover_kernel.h"
 #include "model/model.h"
 
 #define DIGITS "0123456789"

@@ -2,6 +2,8 @@
  *
  * Which moments of threads are in spans of given names.
  * Runs in: analyzer. */
+#include "inside.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -60,19 +60,4 @@ struct jr_mark_sum {
  * An array of *count that the caller frees. */
 struct jr_mark_sum *jr_marks_sums(const struct jr_marks *marks, size_t *count);
 
-/* inside.c: spans of some names in the threads of one run. */
-struct jr_inside {
-    struct jr_stretch *items; /* by tid, then time; none overlap */
-    size_t count, room;
-};
-
-/* Finds the spans that have one of `count` names, in the whole run. */
-void jr_inside_find(struct jr_inside *inside, const struct jr_run *run,
-                    const char *const *names, size_t count, uint64_t last_ns);
-void jr_inside_free(struct jr_inside *inside);
-
-/* Whether a moment of a thread is in one of them: [begin, end). */
-int jr_inside_has(const struct jr_inside *inside, uint32_t tid,
-                  uint64_t time_ns);
-
 #endif

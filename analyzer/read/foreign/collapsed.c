@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "jp_log.h"
-#include "reader.h"
+#include "foreign.h"
 
 #define LINE_MAX_BYTES ((size_t)1 << 24)
 #define TOTAL_MOST 1e15 /* of scaled counts: sums of them fit into 64 bits */

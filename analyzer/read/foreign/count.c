@@ -3,7 +3,7 @@
  * Numbers in text as tools and spreadsheets write them: 10, 0.75, 1e3, 10,5,
  * 10,500 and 10,5,7.
  * Runs in: analyzer. */
-#include "reader.h"
+#include "foreign.h"
 
 #define MANTISSA_MOST (UINT64_MAX / 10 - 1) /* room for one more digit */
 #define EXPONENT_MOST 400                   /* a double has up to 308 */

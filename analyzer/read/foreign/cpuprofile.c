@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "jp_log.h"
-#include "reader.h"
+#include "foreign.h"
 
 #define HEADER_WORDS 5U
 #define HEADER_MOST 64U      /* words after the second; 3 today */

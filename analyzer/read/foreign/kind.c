@@ -4,7 +4,7 @@
  * Runs in: analyzer. */
 #include <string.h>
 
-#include "reader.h"
+#include "foreign.h"
 
 #define SAMPLE_TYPE_TAG 0x0a /* field 1, bytes: pprof begins with it, */
 #define MAPPING_TAG 0x1a     /* or with field 3, */

@@ -4,7 +4,7 @@
  * Runs in: analyzer. */
 #include <string.h>
 
-#include "reader.h"
+#include "foreign.h"
 
 static int is_blank(char byte)
 {

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "reader.h"
+#include "foreign.h"
 
 #define FILE_MAX ((size_t)1 << 30)  /* bytes of a file, */
 #define PLAIN_MAX ((size_t)1 << 30) /* and without gzip */

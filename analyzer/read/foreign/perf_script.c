@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "jp_log.h"
-#include "reader.h"
+#include "foreign.h"
 
 #define NS_DIGITS 9
 #define EVENTS_MAX 32 /* perf record's, that are told from each other */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "reader.h"
+#include "foreign.h"
 
 #define REMARKS_MOST 8
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "jp_log.h"
-#include "reader.h"
+#include "foreign.h"
 #include "wire.h"
 
 #define TYPES_MAX 64U                 /* types of samples */

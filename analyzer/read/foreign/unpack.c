@@ -8,7 +8,7 @@
 #include <zstd.h>
 
 #include "base/mem.h"
-#include "reader.h"
+#include "foreign.h"
 
 #define GZIP_WINDOW (15 + 16) /* inflateInit2: gzip alone */
 #define WINDOW_LOG_MAX 27     /* zstd(1) asks for more with --long alone */

@@ -7,7 +7,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "symbols.h"
+#include "options.h"
 #include "sections.h"
 #include "symbol/dwarf/texts.h"
 

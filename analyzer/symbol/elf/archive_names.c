@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "module_code.h"
 #include "modules.h"
 
 /* Texts and frames have the numbers of the lines that they stand in. */

@@ -9,7 +9,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdint.h>
 
-#include "symbols.h"
+#include "options.h"
 
 /* Opens the debug file with this build-id: DIR/.build-id/xx/yyyy.debug and
  * DIR/usr/lib/debug/.build-id/... of each given folder, below /usr/lib/debug,

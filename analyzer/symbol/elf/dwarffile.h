@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "altfile.h"
-#include "symbols.h"
+#include "options.h"
 #include "sections.h"
 #include "symbol/dwarf/texts.h"
 

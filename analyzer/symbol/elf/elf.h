@@ -13,7 +13,7 @@
 #include "read/map.h"
 #include "symbol/archived/segments.h"
 #include "symbol/names/strings.h"
-#include "symbols.h"
+#include "options.h"
 
 struct jr_elf;
 

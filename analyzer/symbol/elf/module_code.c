@@ -3,19 +3,13 @@
  * The machine code of modules: from their files or from an archive, for which
  * it is recorded what was asked for.
  * Runs in: analyzer. */
+#include "module_code.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "debugfile.h"
-#include "modules.h"
-
-const struct jr_segments *jr_module_segments(const struct jr_module *module)
-{
-    if (module->archived)
-        return module->archived->usable ? &module->archived->segments : NULL;
-    return module->elf ? jr_elf_segments(module->elf) : NULL;
-}
 
 /* Where the function at an ELF address begins and ends; 0, 0: not known. */
 static void find_extent(struct jr_symbols *symbols, struct jr_module *module,
@@ -88,31 +82,4 @@ uint16_t jr_module_machine(const struct jr_module *module)
     if (module->archived)
         return module->archived->machine;
     return module->elf ? jr_elf_machine(module->elf) : 0;
-}
-
-/* Whether a place of the module that was asked for has a line of the file. */
-static int has_file(const struct jr_module *module, const char *file)
-{
-    for (size_t i = 0; i < module->nknown; i++) {
-        const struct jr_frames *frames = &module->known[i].frames;
-
-        for (size_t j = 0; j < frames->count; j++)
-            if (frames->items[j].file == file)
-                return 1;
-    }
-    return 0;
-}
-
-char *jr_symbols_fetched_source(const struct jr_symbols *symbols,
-                                const char *file)
-{
-    const char *kept = jr_strings_add(symbols->strings, file, strlen(file));
-    char *path = NULL;
-
-    for (const struct jr_module *module = symbols->modules; module && !path;
-         module = module->next)
-        if (module->id_size && has_file(module, kept))
-            path = jr_debugfile_source(&symbols->options.folders, module->id,
-                                       module->id_size, file);
-    return path;
 }

@@ -18,73 +18,11 @@
 
 #define VDSO "[vdso]"
 
-struct jr_symbols *jr_symbols_new(struct jr_diag *diag,
-                                  const struct jr_symbols_options *options)
+const struct jr_segments *jr_module_segments(const struct jr_module *module)
 {
-    struct jr_symbols *symbols = jr_alloc(1, sizeof *symbols);
-
-    symbols->options = *options;
-    symbols->options.folders.told = &symbols->told;
-    symbols->diag = diag;
-    symbols->strings = jr_strings_new();
-    if (options->narchived)
-        symbols->archived = jr_archived_new(symbols->strings);
-    for (size_t i = 0; i < options->narchived; i++)
-        jr_archived_read(symbols->archived, options->archived[i], diag);
-    return symbols;
-}
-
-void jr_symbols_free(struct jr_symbols *symbols)
-{
-    struct jr_module *module, *next;
-
-    if (!symbols)
-        return;
-    for (module = symbols->modules; module; module = next) {
-        next = module->next;
-        jr_elf_free(module->elf);
-        for (size_t i = 0; i < module->nknown; i++) {
-            if (module->known[i].frames.count)
-                free((void *)module->known[i].frames.items);
-        }
-        free(module->known);
-        jr_table_free(&module->by_place);
-        for (size_t i = 0; i < module->ncodes; i++)
-            free(module->codes[i].bytes);
-        free(module->codes);
-        free(module->extents);
-        jr_table_free(&module->by_extent);
-        free(module);
-    }
-    jr_table_free(&symbols->told);
-    jr_archived_free(symbols->archived);
-    jr_strings_free(symbols->strings);
-    free(symbols);
-}
-
-size_t jr_symbols_changed(const struct jr_symbols *symbols)
-{
-    return symbols->changed;
-}
-
-const char *jr_symbols_package(const struct jr_symbols *symbols,
-                               const char *path)
-{
-    return symbols->archived ? jr_archived_package(symbols->archived, path)
-                             : NULL;
-}
-
-uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file,
-                           const char **names)
-{
-    return symbols->archived
-               ? jr_archived_source(symbols->archived, file, names)
-               : 0;
-}
-
-int jr_symbols_are_archived(const struct jr_symbols *symbols)
-{
-    return symbols->archived != NULL;
+    if (module->archived)
+        return module->archived->usable ? &module->archived->segments : NULL;
+    return module->elf ? jr_elf_segments(module->elf) : NULL;
 }
 
 static const char *intern(struct jr_symbols *symbols, char *text)

@@ -11,7 +11,7 @@
 #include "symbol/archived/archived.h"
 #include "symbol/names/frame.h"
 #include "symbol/names/strings.h"
-#include "symbols.h"
+#include "options.h"
 
 /* A place that was asked for. */
 struct jr_known {
@@ -84,23 +84,8 @@ struct jr_frames jr_module_known(const struct jr_module *module, size_t index);
 /* Where the code of `module` is in memory; NULL: not known. */
 const struct jr_segments *jr_module_segments(const struct jr_module *module);
 
-/* Makes the address *at of a mapping one of the module's file, and finds where
- * its function begins and ends by symbol or, without one, by FDE: 0, 0 where
- * neither tells, or the file cannot be read. */
-void jr_module_extent(struct jr_symbols *symbols, struct jr_module *module,
-                      const struct jr_mapping *mapping, uint64_t *at,
-                      uint64_t *start, uint64_t *end);
-
 /* The frames of an address of the file, as jr_module_frames has them. */
 struct jr_frames jr_module_at(struct jr_symbols *symbols,
                               struct jr_module *module, uint64_t elf_address);
-
-/* Reads up to `room` bytes of code at an address of the file; returns how many
- * it has there. */
-size_t jr_module_bytes(struct jr_module *module, uint64_t elf_address,
-                       uint8_t *into, size_t room);
-
-/* ELF e_machine of the file; 0: not known. */
-uint16_t jr_module_machine(const struct jr_module *module);
 
 #endif

@@ -99,7 +99,7 @@ void jr_jit_read(struct jr_jit *jit, const struct jr_map *map,
                  const char *log_dir, struct jr_diag *diag);
 void jr_jit_free(struct jr_jit *jit);
 
-/* jit.c: take the lines or records of one content, which was seen in
+/* jit_read.c: take the lines or records of one content, which was seen in
  * `sightings` (of one inode, in order of time).  `origin` (allocated) goes to
  * *jit; its map is read, or its dump begun.  What a sighting covers first is
  * valid from that time on.  Then call jr_jit_finish. */

@@ -3,9 +3,9 @@
  * Names of JIT code in JavaScript engines.  All become `f (file:line:col)`,
  * where f may be "(anonymous)".
  * Runs in: analyzer. */
-#include <string.h>
+#include "jit_name_js.h"
 
-#include "jit_name_rules.h"
+#include <string.h>
 
 static const char anonymous[] = "(anonymous)";
 

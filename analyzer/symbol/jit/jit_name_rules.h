@@ -13,14 +13,4 @@
  * not of the rule's form: the next rule is tried. */
 typedef int jr_take_name_fn(struct jr_slice rest, struct jr_jit_name *name);
 
-/* jit_name_js.c: V8, SpiderMonkey, JavaScriptCore. */
-jr_take_name_fn jr_name_v8, jr_name_v8_wasm, jr_name_spidermonkey,
-    jr_name_ion_ic, jr_name_spidermonkey_wasm, jr_name_spidermonkey_stub,
-    jr_name_spidermonkey_regexp, jr_name_jsc;
-/* jit_name_vm.c: Java, .NET, Python, PHP, Erlang, WebAssembly,
- * mangled symbols. */
-jr_take_name_fn jr_name_java_class, jr_name_java_type, jr_name_dotnet,
-    jr_name_python, jr_name_php_trace, jr_name_erlang, jr_name_erlang_part,
-    jr_name_wasmtime, jr_name_mangled;
-
 #endif

@@ -3,11 +3,12 @@
  * Names of JIT code in Java, .NET, Python, PHP, Erlang and Wasmtime, and of
  * mangled symbols.
  * Runs in: analyzer. */
+#include "jit_name_vm.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "jit_name_rules.h"
 #include "symbol/names/demangle.h"
 
 /* A byte of a Java name: all but what has a meaning in a descriptor, blanks

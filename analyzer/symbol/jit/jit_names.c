@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "jit_name_js.h"
 #include "jit_name_rules.h"
+#include "jit_name_vm.h"
 
 struct rule {
     const char *prefix;    /* what the raw name begins with */

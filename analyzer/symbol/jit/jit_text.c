@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/search.h"
 #include "jit.h"
+#include "read/jitdump_body.h"
 
 #define BLOCK 512U
 

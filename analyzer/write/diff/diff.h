@@ -62,7 +62,7 @@ struct jr_difference jr_diff_compare(const struct jr_diff *diff,
                                      const struct jr_diff_sum *before,
                                      const struct jr_diff_sum *after);
 
-/* diff.c: the text report. */
+/* diff_write.c: the text report. */
 jr_write_fn jr_write_diff;
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "diff.h"
+#include "model/tiers.h"
 
 #define NS 1e9
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "callgrind.h"
+#include "callgrind_costs.h"
 #include "jp_limits.h"
 #include "write/escape.h"
 #include "write/facts.h"

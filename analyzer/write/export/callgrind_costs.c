@@ -2,7 +2,7 @@
  *
  * Costs of places and calls, from the stacks of a profile.
  * Runs in: analyzer. */
-#include "callgrind.h"
+#include "callgrind_costs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,14 +5,15 @@
 #ifndef JR_EXPORT_H
 #define JR_EXPORT_H
 
+#include "model/scope.h"
 #include "write/report.h"
 
 jr_write_fn jr_write_pprof, jr_write_speedscope, jr_write_firefox,
     jr_write_callgrind, jr_write_perf_script, jr_write_push;
 
-/* A key for each bucket of the model (which keep_apart made), or for each
- * thread (of keep_samples), in their order, with the thread's name.  The
- * caller frees the array. */
+/* A key for each bucket of the model (with JR_NEEDS_EVENT_SUMS), or for each
+ * thread (with JR_NEEDS_SAMPLE_LIST), in their order, with the thread's name.
+ * The caller frees the array. */
 struct jr_scope_key *jr_export_buckets(const struct jr_model *model);
 struct jr_scope_key *jr_export_threads(const struct jr_model *model);
 

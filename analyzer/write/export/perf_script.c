@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "export.h"
+#include "model/scope.h"
 #include "order.h"
 #include "write/escape.h"
 #include "write/facts.h"

@@ -10,6 +10,7 @@
 #include "export.h"
 #include "jp_limits.h"
 #include "json_writer.h"
+#include "model/scope.h"
 #include "order.h"
 #include "write/facts.h"
 #include "write/program.h"

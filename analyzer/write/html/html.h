@@ -36,7 +36,7 @@ struct jr_html_part {
  * notes; nothing where there are none. */
 void jr_html_notes(const struct jr_report *report, FILE *out);
 
-/* html.c: says that there are no samples to show, and why that may be. */
+/* html_write.c: says that there are no samples to show, and why that may be. */
 void jr_html_nothing(const struct jr_report *report, FILE *out);
 
 /* html_head.c: title, facts, notes. */
@@ -55,8 +55,11 @@ void jr_html_flat(const struct jr_html_part *page);
 void jr_html_short(const struct jr_html_part *page, const char *title);
 void jr_html_hier(const struct jr_html_part *page);
 
-/* html_waits.c: real time; writes nothing for a profile of CPU time. */
-void jr_waits_html(const struct jr_report *report, FILE *out);
+/* html_waits.c: real time, in the plain report or on the page with a script;
+ * writes nothing for a profile of CPU time. */
+enum jr_waits_page { JR_WAITS_PLAIN, JR_WAITS_PAGE };
+void jr_waits_html(const struct jr_report *report, enum jr_waits_page page,
+                   FILE *out);
 
 /* html_code.c: the annotated code of the hottest functions; the anchor of
  * function F is cF.  jr_html_code_functions selects them: it returns an array

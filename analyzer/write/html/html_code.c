@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "html.h"
+#include "model/build.h"
 #include "write/annotate.h"
 #include "write/escape.h"
 #include "write/figures.h"

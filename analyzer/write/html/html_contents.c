@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "html.h"
+#include "model/build.h"
 #include "write/escape.h"
 #include "write/figures.h"
 

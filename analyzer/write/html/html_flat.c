@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "html.h"
+#include "model/build.h"
+#include "model/part_flat.h"
 #include "write/escape.h"
 #include "write/figures.h"
 

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 
 #include "html.h"
+#include "model/build.h"
+#include "model/part_flat.h"
 #include "write/figures.h"
 
 /* Callers or callees shown for each function; the others share one line, which

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "model/build.h"
 #include "write/escape.h"
 #include "write/figures.h"
 

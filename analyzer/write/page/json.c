@@ -2,6 +2,8 @@
  *
  * Writes untrusted text as strings of JSON.
  * Runs in: analyzer. */
+#include "json.h"
+
 #include <string.h>
 
 #include "base/utf8.h"

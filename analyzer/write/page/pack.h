@@ -54,8 +54,4 @@ void jr_block_bytes(struct jr_block *block, const char *name, const char *bytes,
  * frees it. */
 void jr_block_close(struct jr_block *block, const char *id, FILE *out);
 
-/* Writes `text` as a JSON string; a text longer than `most` bytes is cut there
- * and ends in an ellipsis.  What jr_utf8_next finds unfit becomes U+FFFD. */
-void jr_page_json(FILE *out, const char *text, size_t most);
-
 #endif

@@ -20,10 +20,9 @@ extern const char jr_page_css_hash[], jr_page_js_hash[];
 void jr_page_head(const struct jr_report *report, FILE *out);
 
 /* page_tables.c: the heaviest functions, flat and hierarchical, and the
- * heaviest processes or threads: what is there without the script.
- * page_waits.c: real time. */
+ * heaviest processes or threads, and real time: what is there without the
+ * script. */
 void jr_page_tables(const struct jr_report *report, FILE *out);
-void jr_page_waits(const struct jr_report *report, FILE *out);
 
 /* page_data.c: the blocks of data that the script reads. */
 void jr_page_data(const struct jr_report *report, FILE *out);

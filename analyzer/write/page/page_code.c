@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/search.h"
+#include "json.h"
 #include "pack.h"
 #include "page.h"
 #include "page_lines.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "json.h"
 #include "pack.h"
 #include "symbol/names/short.h"
 #include "write/asm.h"

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/table.h"
+#include "json.h"
 #include "pack.h"
 #include "page.h"
 

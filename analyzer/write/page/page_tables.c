@@ -6,6 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "model/build.h"
+#include "model/part_build.h"
+#include "model/scope.h"
 #include "page.h"
 #include "write/escape.h"
 #include "write/facts.h"
@@ -180,7 +183,7 @@ void jr_page_tables(const struct jr_report *report, FILE *out)
     struct tables tables = {report, &part, out};
 
     jr_part_build_for(model, &all, LINKS_SHOWN, &part);
-    jr_page_waits(report, out);
+    jr_waits_html(report, JR_WAITS_PAGE, out);
     put_flat(&tables);
     put_hierarchical(&tables);
     put_parts(&tables);

@@ -2,6 +2,7 @@
  *
  * Moments as the page counts them.
  * Runs in: analyzer. */
+#include "model/span.h"
 #include "page.h"
 
 #define US 1000 /* ns in a microsecond */

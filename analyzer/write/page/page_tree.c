@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/tiers.h"
 #include "page.h"
 
 #define NONE UINT32_MAX

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/build.h"
+#include "model/scope.h"
+#include "model/tiers.h"
+#include "text.h"
 #include "write/escape.h"
 #include "write/facts.h"
 #include "write/report.h"

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/build.h"
+#include "model/tiers.h"
+#include "model/words.h"
+#include "text.h"
 #include "write/coverage.h"
 #include "write/escape.h"
 #include "write/facts.h"

@@ -39,10 +39,17 @@ static struct jp_thread *find(void)
     return thread;
 }
 
-struct jp_thread *jp_local_thread(void)
+struct jp_thread *jp_local_known_thread(void)
 {
     struct jp_thread *thread = jp_local.thread;
-    if (thread == NULL || thread->generation != jp_local.generation) {
+    return thread != NULL && thread->generation == jp_local.generation ? thread
+                                                                       : NULL;
+}
+
+struct jp_thread *jp_local_thread(void)
+{
+    struct jp_thread *thread = jp_local_known_thread();
+    if (thread == NULL) {
         thread = find();
         keep(thread);
     }

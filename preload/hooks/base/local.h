@@ -29,6 +29,10 @@ extern __thread struct jp_local jp_local;
  * forbids to ask for the thread's id. */
 struct jp_thread *jp_local_thread(void);
 
+/* The calling thread's record, if jp_local_thread has found it before; else
+ * NULL.  Makes no system call. */
+struct jp_thread *jp_local_known_thread(void);
+
 /* Called when a thread begins: unblocks the clock's signals in it, and
  * remembers which of them were blocked as what the program believes blocked. */
 void jp_local_begin(struct jp_thread *thread);

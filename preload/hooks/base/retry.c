@@ -158,14 +158,6 @@ int jp_retry_masked(const struct jp_retry *retry,
     return result;
 }
 
-/* The record of the calling thread, if its hooks have asked for it. */
-static struct jp_thread *known_thread(void)
-{
-    struct jp_thread *thread = jp_local.thread;
-    return thread != NULL && thread->generation == jp_local.generation ? thread
-                                                                       : NULL;
-}
-
 /* Whether jprof's handler returned to where the program's handler was called
  * from, the last time or the time before: another of jprof's signals may have
  * come at the first instruction of the program's handler. */
@@ -185,7 +177,7 @@ static int returned_to(const struct jp_thread *thread,
  * before it.  (Where nothing tells the two, in it.) */
 void jp_retry_force_eintr(ucontext_t *context)
 {
-    const struct jp_thread *thread = known_thread();
+    const struct jp_thread *thread = jp_local_known_thread();
     if (thread == NULL)
         thread = jp_thread_by_tid_sig(jp_sys_gettid_sig());
     if (thread == NULL || !returned_to(thread, context))
@@ -198,7 +190,7 @@ void jp_retry_force_eintr(ucontext_t *context)
 
 uint64_t jp_retry_out(void)
 {
-    struct jp_thread *thread = known_thread();
+    struct jp_thread *thread = jp_local_known_thread();
     if (thread != NULL)
         jp_hrtimer_before_handler_sig(thread);
     return thread != NULL ? atomic_exchange(&thread->hooks.entered, 0) : 0;
@@ -206,7 +198,7 @@ uint64_t jp_retry_out(void)
 
 void jp_retry_back(uint64_t entered)
 {
-    struct jp_thread *thread = known_thread(); /* none in a forked child */
+    struct jp_thread *thread = jp_local_known_thread(); /* NULL after a fork */
     if (thread != NULL && entered != 0)
         atomic_store(&thread->hooks.entered, entered);
 }

@@ -68,9 +68,8 @@ WAITS(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
 /* Sets the timer of a thread that waited in the call. */
 static void resume(void)
 {
-    struct jp_thread *thread = jp_local.thread;
-    if (thread != NULL && thread->clock.hrtimer.stopped &&
-        thread->generation == jp_local.generation)
+    struct jp_thread *thread = jp_local_known_thread();
+    if (thread != NULL && thread->clock.hrtimer.stopped)
         jp_hrtimer_resume_sig(thread);
 }
 

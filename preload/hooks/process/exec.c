@@ -168,45 +168,25 @@ static void collect(char **argv, const char *first, va_list *list, size_t count)
         argv[i] = va_arg(*list, char *);
 }
 
-/* Room for the arguments, on the stack as a vfork child must not allocate. */
-#define ROOM(count) __builtin_alloca(((count) + 1) * sizeof(char *))
+/* Defines the hook of an exec function with a list of arguments, which it hands
+ * on as an array; that is on the stack, as a vfork child must not allocate.
+ * environment: the new program's, an expression that may read the list behind
+ * its NULL. */
+#define EXEC_LIST(name, subject, environment, exec)                            \
+    JP_HOOK(int, name, (const char *subject, const char *first, ...))          \
+    {                                                                          \
+        va_list list;                                                          \
+        va_start(list, first);                                                 \
+        const size_t count = count_rest(list);                                 \
+        va_end(list);                                                          \
+        char **argv = __builtin_alloca((count + 1) * sizeof(char *));          \
+        va_start(list, first);                                                 \
+        collect(argv, first, &list, count);                                    \
+        char *const *envp = environment;                                       \
+        va_end(list);                                                          \
+        return exec(subject, argv, envp);                                      \
+    }
 
-JP_HOOK(int, execl, (const char *path, const char *first, ...))
-{
-    va_list list;
-    va_start(list, first);
-    const size_t count = count_rest(list);
-    va_end(list);
-    char **argv = ROOM(count);
-    va_start(list, first);
-    collect(argv, first, &list, count);
-    va_end(list);
-    return execve(path, argv, environ);
-}
-
-JP_HOOK(int, execlp, (const char *file, const char *first, ...))
-{
-    va_list list;
-    va_start(list, first);
-    const size_t count = count_rest(list);
-    va_end(list);
-    char **argv = ROOM(count);
-    va_start(list, first);
-    collect(argv, first, &list, count);
-    va_end(list);
-    return execvp(file, argv);
-}
-
-JP_HOOK(int, execle, (const char *path, const char *first, ...))
-{
-    va_list list;
-    va_start(list, first);
-    const size_t count = count_rest(list);
-    va_end(list);
-    char **argv = ROOM(count);
-    va_start(list, first);
-    collect(argv, first, &list, count);
-    char *const *envp = va_arg(list, char *const *);
-    va_end(list);
-    return execve(path, argv, envp);
-}
+EXEC_LIST(execl, path, environ, execve)
+EXEC_LIST(execlp, file, environ, execvpe)
+EXEC_LIST(execle, path, va_arg(list, char *const *), execve)

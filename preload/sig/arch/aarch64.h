@@ -22,9 +22,6 @@
 
 /* See x86_64.h. */
 #define JP_ARCH_RENAME SYS_renameat
-#define JP_ARCH_STAT SYS_newfstatat
-#define JP_ARCH_MORE_CALLS
-#define JP_ARCH_IS_FORK(number) ((void)(number), 0)
 
 /* Makes a system call with up to six arguments.  Returns the kernel's answer,
  * -errno (-4095 to -1) on failure, and leaves errno alone. */
@@ -53,124 +50,30 @@ static inline int jp_arch_swap_byte_sig(_Atomic uint8_t *byte, uint8_t from,
     return atomic_compare_exchange_strong(byte, &from, to);
 }
 
-static inline uint64_t jp_arch_pc_sig(const ucontext_t *context)
+#define JP_ARCH_REG_PC(context) ((context)->uc_mcontext.pc)
+#define JP_ARCH_REG_SP(context) ((context)->uc_mcontext.sp)
+#define JP_ARCH_REG_FP(context) ((context)->uc_mcontext.regs[29])
+#define JP_ARCH_REG_NUMBER(context) ((context)->uc_mcontext.regs[8])
+#define JP_ARCH_REG_RESULT(context) ((context)->uc_mcontext.regs[0])
+#define JP_ARCH_REG_FIRST(context) ((context)->uc_mcontext.regs[0])
+#define JP_ARCH_REG_SECOND(context) ((context)->uc_mcontext.regs[1])
+#define JP_ARCH_REG_THIRD(context) ((context)->uc_mcontext.regs[2])
+
+#define JP_ARCH_SYSCALL_BYTES 4U
+static inline int jp_arch_is_syscall_sig(const uint8_t *code)
 {
-    return context->uc_mcontext.pc;
+    return *(const uint32_t *)code == 0xd4000001U; /* svc #0 */
 }
 
-static inline uint64_t jp_arch_sp_sig(const ucontext_t *context)
-{
-    return context->uc_mcontext.sp;
-}
+/* (rt_sigframe, setup_rt_frame: arch/arm64/kernel/signal.c in Linux.) */
+#define JP_ARCH_FRAME_CONTEXT 128U
+#define JP_ARCH_FRAME_INFO 0U
 
-static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
-{
-    return context->uc_mcontext.regs[29];
-}
+#define JP_ARCH_TRAP_SP 12
+#define JP_ARCH_TRAP_REGISTERS 22
 
-/* The context that a handler of the program's was called for, if the signal
- * came before that handler's first instruction has changed anything; else NULL.
- * (rt_sigframe, setup_rt_frame: arch/arm64/kernel/signal.c in Linux.) */
-#define JP_ARCH_FRAME_CONTEXT 128U /* its offset in the frame */
-static inline const ucontext_t *
-jp_arch_entered_sig(const ucontext_t *context)
-{
-    const uint64_t sp = jp_arch_sp_sig(context);
-    if ((uint64_t)context->uc_mcontext.regs[1] != sp ||
-        (uint64_t)context->uc_mcontext.regs[2] != sp + JP_ARCH_FRAME_CONTEXT ||
-        (uint64_t)context->uc_mcontext.regs[0] - 1 >= 64)
-        return NULL;
-    return (const ucontext_t *)(sp + JP_ARCH_FRAME_CONTEXT);
-}
-
-/* Returns the number of the system call that the interrupted thread is about to
- * make, for the first time or again, or -1 when it is about to make none. */
-static inline long jp_arch_call_sig(const ucontext_t *context)
-{
-    const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
-    return *code == 0xd4000001U /* svc #0 */
-               ? (long)context->uc_mcontext.regs[8]
-               : -1;
-}
-
-/* Whether the signal came while the thread waited in a system call: the call is
- * about to be made again or has just failed with EINTR.  any: a call that has
- * just returned something else counts as well. */
-static inline int jp_arch_waited_sig(const ucontext_t *context, int any)
-{
-    const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
-    if (((uintptr_t)code & 4095) < 4)
-        return 0;
-    if (code[0] == 0xd4000001U)
-        return 1;
-    return code[-1] == 0xd4000001U &&
-           ((long)context->uc_mcontext.regs[0] == -4 ||
-            any);
-}
-
-/* Returns the number of the system call that the interrupted thread has just
- * returned from, or -1 when it has not. */
-static inline long jp_arch_left_sig(const ucontext_t *context)
-{
-    const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
-    return ((uintptr_t)code & 4095) >= 4 && code[-1] == 0xd4000001U
-               ? (long)context->uc_mcontext.regs[8]
-               : -1;
-}
-
-/* The first argument of the system call that the thread is about to make. */
-static inline uint64_t jp_arch_first_sig(const ucontext_t *context)
-{
-    return (uint64_t)context->uc_mcontext.regs[0];
-}
-
-/* The second argument of the system call that the thread is about to make, or
- * has just returned from. */
-static inline long jp_arch_second_sig(const ucontext_t *context)
-{
-    return (long)context->uc_mcontext.regs[1];
-}
-
-/* See x86_64.h.  Always 0 here: the registers of a call that is made again are
- * those of its first time. */
-static inline int jp_arch_again_sig(const ucontext_t *context)
-{
-    (void)context;
-    return 0;
-}
-
-static inline int jp_arch_tells_again(void)
-{
-    return 0;
-}
-
-static inline void jp_arch_first_time(void)
-{
-}
-
-/* See x86_64.h. */
-static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
-{
-    context->uc_mcontext.pc += 4;
-    context->uc_mcontext.regs[0] = (uint64_t)result;
-}
-
-/* See x86_64.h.  Always -1 here: the return address of a leaf function is in
- * x30, not on the stack, and the code at pc does not tell whether x30 still has
- * it. */
-static inline int jp_arch_frameless_sig(const ucontext_t *context)
-{
-    (void)context;
-    return -1;
-}
-
-/* See x86_64.h.  Always 0: one instruction stores it with the link register, or
- * into room that another one has made. */
-static inline int jp_arch_pushes_fp_sig(const uint8_t *code)
-{
-    (void)code;
-    return 0;
-}
+#include "context.h"
+#include "link_register.h"
 
 /* Whether the interrupted code is a linker's stub (of the PLT), which jumps on
  * to a function; *pushed gets the bytes that the stub has pushed so far.  Stubs
@@ -212,26 +115,14 @@ static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
     return 1;
 }
 
-/* See x86_64.h.  Always 0: here compilers save registers only relative to the
- * CFA. */
-static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
-{
-    (void)context;
-    return 0;
-}
-
 /* DWARF's register numbers (DWARF for the Arm 64-bit Architecture, 4.1); 32
  * stands for the pc.  SAVED lists the first of the callee-saved registers
  * besides sp and x29; compilers compute no CFA from any of them. */
-#define JP_ARCH_REGISTERS 33U
 #define JP_ARCH_SP 31U
 #define JP_ARCH_FP 29U
 #define JP_ARCH_RA 30U
-#define JP_ARCH_PC 32U
 #define JP_ARCH_SAVED {19, 20, 21, 22, 23}
 #define JP_ARCH_SAVED_COUNT 5U
-/* 0: the frame of a leaf function may take no stack. */
-#define JP_ARCH_CALL_PUSHES 0
 /* 1: compilers put the frame record at the low end of a frame (AAPCS64, 6.4.6,
  * leaves the place free), so a frame pointer does not tell where the caller's
  * frame begins. */
@@ -245,9 +136,6 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
  * CFA: it is the second of two words that the stub has pushed, above which the
  * caller's frame begins. */
 #define JP_ARCH_STUB_WORDS 2
-
-/* See x86_64.h: there is no red zone. */
-#define JP_ARCH_RED_ZONE 0U
 
 /* See x86_64.h (MINSIGSTKSZ, asm/signal.h). */
 #define JP_ARCH_LEAST_STACK 5120U
@@ -279,37 +167,17 @@ static inline uint64_t jp_arch_strip_sig(uint64_t address)
 }
 
 /* See x86_64.h.  Calls are bl, and blr in all forms (Arm ARM, C4.1.93). */
-#define JP_ARCH_CALL_BYTES 4U
 static inline int jp_arch_is_call_sig(const uint8_t *code)
 {
-    const uint32_t word = (uint32_t)code[0] | (uint32_t)code[1] << 8 |
-                          (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+    const uint32_t word = jp_arch_word_sig(code);
     return word >> 26 == 0x25 || (word & 0xfefff000) == 0xd63f0000;
 }
 
-/* See x86_64.h.  Always -1: here CPython's trampolines keep a frame pointer. */
-#define JP_ARCH_BARE_BYTES 4
-static inline int jp_arch_bare_return_sig(const uint8_t *code)
-{
-    (void)code;
-    return -1;
-}
-
-/* See x86_64.h.  Here every process may read the thread pointer. */
-#define JP_ARCH_HAS_THREAD(hwcap2) ((void)(hwcap2), 1)
-#define JP_ARCH_THREAD_CALL (-1), 0
 static inline uint64_t jp_arch_thread_sig(void)
 {
     uint64_t thread;
     __asm__ volatile("mrs %0, tpidr_el0" : "=r"(thread));
     return thread;
-}
-
-/* See x86_64.h.  (Linux has keys here from 6.12 on, as permission
- * overlays; no machine with them was at hand.) */
-static inline int jp_arch_has_keys(void)
-{
-    return 0;
 }
 
 /* See x86_64.h.  The request's address is in x4, the answer in x3. */
@@ -340,59 +208,37 @@ static inline int jp_arch_in_valgrind(void)
         "mov x16, x4\n"                                                        \
         "br x16\n")
 
-/* See x86_64.h.  Here the word is the address of the table of the thread's
- * modules (ELF Handling For Thread-Local Storage, 3.3, variant I). */
 #define JP_ARCH_THREAD_WORD 0ULL
-static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
-{
-    return word != 0 && thread % 16 == 0;
-}
-
-#define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
 
 /* See x86_64.h.  The trap is in x3, and at jp_trap_land in x0.  The shadow
  * stack is the guarded control stack: chkfeat (hint #40) clears bit 0 of x16
  * where it is on; then s3_3_c2_c5_1 is its pointer, GCSPR_EL0, and sysl #3, c7,
  * c7, #1 is gcspopm, which takes one word off (Arm ARM, FEAT_GCS). */
-#define JP_ARCH_TRAP_REGISTERS 22
-#define JP_ARCH_TRAP                                                          \
-    ".pushsection .text\n"                                                    \
-    ".balign 16\n.globl jp_trap_walk_sig\n.hidden jp_trap_walk_sig\n"         \
-    ".type jp_trap_walk_sig,%function\njp_trap_walk_sig:\n"                   \
-    ".cfi_startproc\n"                                                        \
-    "stp x19, x20, [x3]\nstp x21, x22, [x3, #16]\n"                           \
-    "stp x23, x24, [x3, #32]\nstp x25, x26, [x3, #48]\n"                      \
-    "stp x27, x28, [x3, #64]\nstp x29, x30, [x3, #80]\n"                      \
-    "mov x9, sp\nstr x9, [x3, #96]\n"                                         \
-    "stp d8, d9, [x3, #104]\nstp d10, d11, [x3, #120]\n"                      \
-    "stp d12, d13, [x3, #136]\nstp d14, d15, [x3, #152]\n"                    \
-    "mov x9, xzr\nmov x16, #1\nhint #40\n"                                    \
-    "tbnz x16, #0, 1f\nmrs x9, s3_3_c2_c5_1\n"                                \
-    "1: str x9, [x3, #168]\n"                                                 \
-    "b jp_walk_sig\n"                                                         \
-    ".globl jp_trap_land\n.hidden jp_trap_land\njp_trap_land:\n"              \
-    "ldp x19, x20, [x0]\nldp x21, x22, [x0, #16]\n"                           \
-    "ldp x23, x24, [x0, #32]\nldp x25, x26, [x0, #48]\n"                      \
-    "ldp x27, x28, [x0, #64]\nldp x29, x30, [x0, #80]\n"                      \
-    "ldp d8, d9, [x0, #104]\nldp d10, d11, [x0, #120]\n"                      \
-    "ldp d12, d13, [x0, #136]\nldp d14, d15, [x0, #152]\n"                    \
-    "ldr x9, [x0, #168]\ncbz x9, 2f\n"                                        \
-    "1: mrs x10, s3_3_c2_c5_1\ncmp x10, x9\nb.hs 2f\n"                        \
-    "sysl xzr, #3, c7, c7, #1\nb 1b\n"                                        \
-    "2:\n"                                                                    \
-    "mov w0, #-1\n"                                                           \
-    "ret\n"                                                                   \
-    ".cfi_endproc\n"                                                          \
-    ".size jp_trap_walk_sig,.-jp_trap_walk_sig\n"                             \
-    ".popsection\n"
-
-static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
-                                    const uint64_t *registers)
-{
-    context->uc_mcontext.pc = pc;
-    context->uc_mcontext.regs[0] = (uint64_t)registers;
-    context->uc_mcontext.sp = registers[12];
-}
+#define JP_ARCH_TRAP                                                           \
+    JP_ARCH_FUNCTION(".text", "16", "jp_trap_walk_sig",                        \
+    ".hidden jp_trap_walk_sig\n"                                               \
+    "stp x19, x20, [x3]\nstp x21, x22, [x3, #16]\n"                            \
+    "stp x23, x24, [x3, #32]\nstp x25, x26, [x3, #48]\n"                       \
+    "stp x27, x28, [x3, #64]\nstp x29, x30, [x3, #80]\n"                       \
+    "mov x9, sp\nstr x9, [x3, #96]\n"                                          \
+    "stp d8, d9, [x3, #104]\nstp d10, d11, [x3, #120]\n"                       \
+    "stp d12, d13, [x3, #136]\nstp d14, d15, [x3, #152]\n"                     \
+    "mov x9, xzr\nmov x16, #1\nhint #40\n"                                     \
+    "tbnz x16, #0, 1f\nmrs x9, s3_3_c2_c5_1\n"                                 \
+    "1: str x9, [x3, #168]\n"                                                  \
+    "b jp_walk_sig\n"                                                          \
+    ".globl jp_trap_land\n.hidden jp_trap_land\njp_trap_land:\n"               \
+    "ldp x19, x20, [x0]\nldp x21, x22, [x0, #16]\n"                            \
+    "ldp x23, x24, [x0, #32]\nldp x25, x26, [x0, #48]\n"                       \
+    "ldp x27, x28, [x0, #64]\nldp x29, x30, [x0, #80]\n"                       \
+    "ldp d8, d9, [x0, #104]\nldp d10, d11, [x0, #120]\n"                       \
+    "ldp d12, d13, [x0, #136]\nldp d14, d15, [x0, #152]\n"                     \
+    "ldr x9, [x0, #168]\ncbz x9, 2f\n"                                         \
+    "1: mrs x10, s3_3_c2_c5_1\ncmp x10, x9\nb.hs 2f\n"                         \
+    "sysl xzr, #3, c7, c7, #1\nb 1b\n"                                         \
+    "2:\n"                                                                     \
+    "mov w0, #-1\n"                                                            \
+    "ret\n")
 
 /* See x86_64.h (sysdeps/unix/sysv/linux/aarch64/libc.abilist). */
 #define JP_ARCH_GLIBC "GLIBC_2.17"
@@ -430,63 +276,36 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     ".cfi_restore x30\n"                                                      \
     ".cfi_def_cfa_offset 0\n"
 
-#define JP_ARCH_GATE                                                          \
-    ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
-    ".type jp_gate,@function\n"                                               \
-    ".balign 16\n"                                                            \
-    ".hidden jp_gate\n.globl jp_gate\n"                                       \
-    "jp_gate:\n"                                                              \
-    ".cfi_startproc\n"                                                        \
-    "adrp x9, jp_owner\n"                                                     \
-    "ldr x9, [x9, :lo12:jp_owner]\n"                                          \
-    "cbz x9, 1f\n"                                                            \
-    "ldr w9, [x9]\n"                                                          \
-    "cbz w9, 1f\n"                                                            \
-    "mrs x9, tpidr_el0\n"                                                     \
-    "ubfx x10, x9, #12, #12\n"                                                \
-    "adrp x11, jp_gate_known\n"                                               \
-    "add x11, x11, :lo12:jp_gate_known\n"                                     \
-    "ldr x11, [x11, x10, lsl #3]\n"                                           \
-    "cmp x11, x9\n"                                                           \
-    "b.ne 2f\n"                                                               \
-    "cbz x9, 2f\n"                                                            \
-    "ldr x11, [x9]\n"                                                         \
-    "cbz x11, 2f\n"                                                           \
-    "3: ldr x17, [x16, #8]\n"                                                 \
-    "br x17\n"                                                                \
-    "1: ldr x17, [x16]\n"                                                     \
-    "br x17\n"                                                                \
-    "2:\n"                                                                    \
-    JP_ARCH_ASIDE("bl jp_gate_ask_sig\n")                                     \
-    "cbnz w17, 3b\n"                                                          \
-    "b 1b\n"                                                                  \
-    ".cfi_endproc\n"                                                          \
-    ".size jp_gate,.-jp_gate\n"                                               \
-    ".type jp_door_seek,@function\n"                                          \
-    ".balign 16\n"                                                            \
-    ".hidden jp_door_seek\n.globl jp_door_seek\n"                             \
-    "jp_door_seek:\n"                                                         \
-    ".cfi_startproc\n"                                                        \
-    "hint #34\n"                                                              \
-    JP_ARCH_ASIDE("mov x0, x16\nbl jp_real\n")                               \
-    "br x17\n"                                                                \
-    ".cfi_endproc\n"                                                          \
-    ".size jp_door_seek,.-jp_door_seek\n"                                     \
-    ".popsection\n"
-
-/* See x86_64.h.  Always OTHER: here a call leaves no return address on the
- * stack. */
-#define JP_ARCH_CALLER_BEFORE 4U
-#define JP_ARCH_CALLER_BYTES 4U
-static inline enum jp_arch_call
-jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
-                        const uint64_t registers[], uint64_t *target)
-{
-    (void)code;
-    (void)to;
-    (void)registers;
-    (void)target;
-    return JP_ARCH_CALL_OTHER;
-}
+#define JP_ARCH_GATE                                                           \
+    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_gate",                        \
+    ".hidden jp_gate\n"                                                        \
+    "adrp x9, jp_owner\n"                                                      \
+    "ldr x9, [x9, :lo12:jp_owner]\n"                                           \
+    "cbz x9, 1f\n"                                                             \
+    "ldr w9, [x9]\n"                                                           \
+    "cbz w9, 1f\n"                                                             \
+    "mrs x9, tpidr_el0\n"                                                      \
+    "ubfx x10, x9, #12, #12\n"                                                 \
+    "adrp x11, jp_gate_known\n"                                                \
+    "add x11, x11, :lo12:jp_gate_known\n"                                      \
+    "ldr x11, [x11, x10, lsl #3]\n"                                            \
+    "cmp x11, x9\n"                                                            \
+    "b.ne 2f\n"                                                                \
+    "cbz x9, 2f\n"                                                             \
+    "ldr x11, [x9]\n"                                                          \
+    "cbz x11, 2f\n"                                                            \
+    "3: ldr x17, [x16, #8]\n"                                                  \
+    "br x17\n"                                                                 \
+    "1: ldr x17, [x16]\n"                                                      \
+    "br x17\n"                                                                 \
+    "2:\n"                                                                     \
+    JP_ARCH_ASIDE("bl jp_gate_ask_sig\n")                                      \
+    "cbnz w17, 3b\n"                                                           \
+    "b 1b\n")                                                                  \
+    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_door_seek",                   \
+    ".hidden jp_door_seek\n"                                                   \
+    "hint #34\n"                                                               \
+    JP_ARCH_ASIDE("mov x0, x16\nbl jp_real\n")                                 \
+    "br x17\n")
 
 #endif

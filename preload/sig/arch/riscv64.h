@@ -24,9 +24,6 @@
 /* See x86_64.h.  The kernel has no renameat here (asm-generic/unistd.h,
  * __ARCH_WANT_RENAMEAT). */
 #define JP_ARCH_RENAME SYS_renameat2
-#define JP_ARCH_STAT SYS_newfstatat
-#define JP_ARCH_MORE_CALLS
-#define JP_ARCH_IS_FORK(number) ((void)(number), 0)
 
 /* The structure of rt_sigaction.  It has no restorer here, as asm/signal.h has
  * no SA_RESTORER (asm-generic/signal.h). */
@@ -94,132 +91,35 @@ static inline int jp_arch_swap_byte_sig(_Atomic uint8_t *byte, uint8_t from,
 #define JP_ARCH_X(context, number)                                            \
     ((context)->uc_mcontext.__gregs[number])
 
-static inline uint64_t jp_arch_pc_sig(const ucontext_t *context)
-{
-    return JP_ARCH_X(context, REG_PC);
-}
-
-static inline uint64_t jp_arch_sp_sig(const ucontext_t *context)
-{
-    return JP_ARCH_X(context, REG_SP);
-}
-
+#define JP_ARCH_REG_PC(context) JP_ARCH_X(context, REG_PC)
+#define JP_ARCH_REG_SP(context) JP_ARCH_X(context, REG_SP)
 /* The frame pointer is s0 (psABI, "Frame Pointer Convention"). */
-static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
+#define JP_ARCH_REG_FP(context) JP_ARCH_X(context, REG_S0)
+#define JP_ARCH_REG_NUMBER(context) JP_ARCH_X(context, REG_A0 + 7)
+#define JP_ARCH_REG_RESULT(context) JP_ARCH_X(context, REG_A0)
+#define JP_ARCH_REG_FIRST(context) JP_ARCH_X(context, REG_A0)
+#define JP_ARCH_REG_SECOND(context) JP_ARCH_X(context, REG_A0 + 1)
+#define JP_ARCH_REG_THIRD(context) JP_ARCH_X(context, REG_A0 + 2)
+
+/* ecall is 0x00000073 (manual, 2.8).  An instruction of two bytes may be the
+ * last of its page, so the second half is read only where the first says that
+ * there is one. */
+#define JP_ARCH_SYSCALL_BYTES 4U
+static inline int jp_arch_is_syscall_sig(const uint8_t *code)
 {
-    return JP_ARCH_X(context, REG_S0);
+    const uint16_t *half = (const uint16_t *)code;
+    return half[0] == 0x0073 && half[1] == 0;
 }
 
-/* The context that a handler of the program's was called for, if the signal
- * came before that handler's first instruction has changed anything; else NULL.
- * (rt_sigframe, setup_rt_frame: arch/riscv/kernel/signal.c in Linux.) */
-#define JP_ARCH_FRAME_CONTEXT 128U /* its offset in the frame */
-static inline const ucontext_t *
-jp_arch_entered_sig(const ucontext_t *context)
-{
-    const uint64_t sp = jp_arch_sp_sig(context);
-    if ((uint64_t)JP_ARCH_X(context, REG_A0 + 1) != sp ||
-        (uint64_t)JP_ARCH_X(context, REG_A0) - 1 >= 64 ||
-        (uint64_t)JP_ARCH_X(context, REG_A0 + 2) - sp != JP_ARCH_FRAME_CONTEXT)
-        return NULL;
-    return (const ucontext_t *)(sp + JP_ARCH_FRAME_CONTEXT);
-}
+/* (rt_sigframe, setup_rt_frame: arch/riscv/kernel/signal.c in Linux.) */
+#define JP_ARCH_FRAME_CONTEXT 128U
+#define JP_ARCH_FRAME_INFO 0U
 
-/* Whether the instruction at `code` is ecall, 0x00000073 (manual, 2.8).  An
- * instruction of two bytes may be the last of its page, so the second half is
- * read only where the first says that there is one. */
-static inline int jp_arch_is_ecall_sig(const uint16_t *code)
-{
-    return code[0] == 0x0073 && code[1] == 0;
-}
+#define JP_ARCH_TRAP_SP 13
+#define JP_ARCH_TRAP_REGISTERS 26
 
-/* Returns the number of the system call that the interrupted thread is about to
- * make, for the first time or again, or -1 when it is about to make none. */
-static inline long jp_arch_call_sig(const ucontext_t *context)
-{
-    return jp_arch_is_ecall_sig((const uint16_t *)jp_arch_pc_sig(context))
-               ? (long)JP_ARCH_X(context, REG_A0 + 7)
-               : -1;
-}
-
-/* Whether the signal came while the thread waited in a system call: the call is
- * about to be made again or has just failed with EINTR.  any: a call that has
- * just returned something else counts as well. */
-static inline int jp_arch_waited_sig(const ucontext_t *context, int any)
-{
-    const uint16_t *code = (const uint16_t *)jp_arch_pc_sig(context);
-    if (((uintptr_t)code & 4095) < 4)
-        return 0;
-    if (jp_arch_is_ecall_sig(code))
-        return 1;
-    return jp_arch_is_ecall_sig(code - 2) &&
-           ((long)JP_ARCH_X(context, REG_A0) == -4 ||
-            any);
-}
-
-/* Returns the number of the system call that the interrupted thread has just
- * returned from, or -1 when it has not. */
-static inline long jp_arch_left_sig(const ucontext_t *context)
-{
-    const uint16_t *code = (const uint16_t *)jp_arch_pc_sig(context);
-    return ((uintptr_t)code & 4095) >= 4 && jp_arch_is_ecall_sig(code - 2)
-               ? (long)JP_ARCH_X(context, REG_A0 + 7)
-               : -1;
-}
-
-/* The first argument of the system call that the thread is about to make. */
-static inline uint64_t jp_arch_first_sig(const ucontext_t *context)
-{
-    return (uint64_t)JP_ARCH_X(context, REG_A0);
-}
-
-/* The second argument of the system call that the thread is about to make, or
- * has just returned from. */
-static inline long jp_arch_second_sig(const ucontext_t *context)
-{
-    return (long)JP_ARCH_X(context, REG_A0 + 1);
-}
-
-/* See x86_64.h.  Always 0 here: the registers of a call that is made again are
- * those of its first time. */
-static inline int jp_arch_again_sig(const ucontext_t *context)
-{
-    (void)context;
-    return 0;
-}
-
-static inline int jp_arch_tells_again(void)
-{
-    return 0;
-}
-
-static inline void jp_arch_first_time(void)
-{
-}
-
-/* See x86_64.h. */
-static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
-{
-    JP_ARCH_X(context, REG_PC) += 4;
-    JP_ARCH_X(context, REG_A0) = (uint64_t)result;
-}
-
-/* See x86_64.h.  Always -1 here: the return address of a leaf function is in
- * ra, not on the stack, and the code at pc does not tell whether ra still has
- * it. */
-static inline int jp_arch_frameless_sig(const ucontext_t *context)
-{
-    (void)context;
-    return -1;
-}
-
-/* See x86_64.h.  Always 0: one instruction stores it with the link register, or
- * into room that another one has made. */
-static inline int jp_arch_pushes_fp_sig(const uint8_t *code)
-{
-    (void)code;
-    return 0;
-}
+#include "context.h"
+#include "link_register.h"
 
 /* An instruction of a linker's stub: its bits under `mask` are `want`. */
 struct jp_arch_word {
@@ -269,27 +169,15 @@ static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
             jp_arch_ends_sig(code, other, sizeof(other) / sizeof(*other)));
 }
 
-/* See x86_64.h.  Always 0: here compilers save registers only relative to the
- * CFA. */
-static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
-{
-    (void)context;
-    return 0;
-}
-
 /* DWARF's register numbers (psABI, "DWARF Register Numbers"): 0 to 31 are x0 to
  * x31.  32 stands for the pc here; in DWARF it is ft0, which has no address.
  * SAVED lists the first of the callee-saved registers besides sp and s0 (psABI,
  * "Integer Register Convention"): s1 to s5. */
-#define JP_ARCH_REGISTERS 33U
 #define JP_ARCH_SP 2U
 #define JP_ARCH_FP 8U
 #define JP_ARCH_RA 1U
-#define JP_ARCH_PC 32U
 #define JP_ARCH_SAVED {9, 18, 19, 20, 21}
 #define JP_ARCH_SAVED_COUNT 5U
-/* 0: the frame of a leaf function may take no stack. */
-#define JP_ARCH_CALL_PUSHES 0
 /* 0: the frame pointer is the CFA; the return address and the caller's frame
  * pointer are below it (psABI, "Frame Pointer Convention"). */
 #define JP_ARCH_FRAMES_LOW 0
@@ -300,10 +188,6 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
  * _dl_runtime_resolve does not describe its frame
  * (sysdeps/riscv/dl-trampoline.S). */
 #define JP_ARCH_STUB_WORDS 0
-
-/* See x86_64.h: there is no red zone (psABI, "Integer Calling Convention": what
- * is below sp is not kept). */
-#define JP_ARCH_RED_ZONE 0U
 
 /* See x86_64.h (MINSIGSTKSZ, asm-generic/signal.h). */
 #define JP_ARCH_LEAST_STACK 2048U
@@ -337,38 +221,20 @@ static inline uint64_t jp_arch_strip_sig(uint64_t address)
 
 /* See x86_64.h.  Calls are jal ra, jalr ra in all forms, and c.jalr with any
  * register but x0, which makes it c.ebreak (manual, 2.5 and 16.4). */
-#define JP_ARCH_CALL_BYTES 4U
 static inline int jp_arch_is_call_sig(const uint8_t *code)
 {
-    const uint32_t word = (uint32_t)code[0] | (uint32_t)code[1] << 8 |
-                          (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+    const uint32_t word = jp_arch_word_sig(code);
     const uint32_t half = word >> 16;
     return (word & 0xfff) == 0x0ef || (word & 0x7fff) == 0x00e7 ||
            ((half & 0xf07f) == 0x9002 && (half & 0x0f80) != 0);
 }
 
-/* See x86_64.h.  Always -1 here. */
-#define JP_ARCH_BARE_BYTES 4
-static inline int jp_arch_bare_return_sig(const uint8_t *code)
-{
-    (void)code;
-    return -1;
-}
-
 /* See x86_64.h.  Here the thread pointer is a register: tp. */
-#define JP_ARCH_HAS_THREAD(hwcap2) ((void)(hwcap2), 1)
-#define JP_ARCH_THREAD_CALL (-1), 0
 static inline uint64_t jp_arch_thread_sig(void)
 {
     uint64_t thread;
     __asm__ volatile("mv %0, tp" : "=r"(thread));
     return thread;
-}
-
-/* See x86_64.h.  (There are none.) */
-static inline int jp_arch_has_keys(void)
-{
-    return 0;
 }
 
 /* See x86_64.h.  The request's address is in a4, the answer in a3; all
@@ -402,51 +268,31 @@ static inline int jp_arch_in_valgrind(void)
  * of its modules is the first of the two words below (psABI, "Thread Local
  * Storage"; glibc, sysdeps/riscv/nptl/tls.h, tcbhead_t). */
 #define JP_ARCH_THREAD_WORD ((uint64_t)-16)
-static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
-{
-    return word != 0 && thread % 16 == 0;
-}
-
-#define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
 
 /* See x86_64.h.  The trap is in a3, and at jp_trap_land in a0. */
-#define JP_ARCH_TRAP_REGISTERS 26
-#define JP_ARCH_TRAP                                                          \
-    ".pushsection .text\n"                                                    \
-    ".balign 16\n.globl jp_trap_walk_sig\n.hidden jp_trap_walk_sig\n"         \
-    ".type jp_trap_walk_sig,@function\njp_trap_walk_sig:\n"                   \
-    ".cfi_startproc\n"                                                        \
-    "sd s0, 0(a3)\nsd s1, 8(a3)\nsd s2, 16(a3)\nsd s3, 24(a3)\n"              \
-    "sd s4, 32(a3)\nsd s5, 40(a3)\nsd s6, 48(a3)\nsd s7, 56(a3)\n"            \
-    "sd s8, 64(a3)\nsd s9, 72(a3)\nsd s10, 80(a3)\nsd s11, 88(a3)\n"          \
-    "sd ra, 96(a3)\nsd sp, 104(a3)\n"                                         \
-    "fsd fs0, 112(a3)\nfsd fs1, 120(a3)\nfsd fs2, 128(a3)\n"                  \
-    "fsd fs3, 136(a3)\nfsd fs4, 144(a3)\nfsd fs5, 152(a3)\n"                  \
-    "fsd fs6, 160(a3)\nfsd fs7, 168(a3)\nfsd fs8, 176(a3)\n"                  \
-    "fsd fs9, 184(a3)\nfsd fs10, 192(a3)\nfsd fs11, 200(a3)\n"                \
-    "tail jp_walk_sig\n"                                                      \
-    ".globl jp_trap_land\n.hidden jp_trap_land\njp_trap_land:\n"              \
-    "ld s0, 0(a0)\nld s1, 8(a0)\nld s2, 16(a0)\nld s3, 24(a0)\n"              \
-    "ld s4, 32(a0)\nld s5, 40(a0)\nld s6, 48(a0)\nld s7, 56(a0)\n"            \
-    "ld s8, 64(a0)\nld s9, 72(a0)\nld s10, 80(a0)\nld s11, 88(a0)\n"          \
-    "ld ra, 96(a0)\n"                                                         \
-    "fld fs0, 112(a0)\nfld fs1, 120(a0)\nfld fs2, 128(a0)\n"                  \
-    "fld fs3, 136(a0)\nfld fs4, 144(a0)\nfld fs5, 152(a0)\n"                  \
-    "fld fs6, 160(a0)\nfld fs7, 168(a0)\nfld fs8, 176(a0)\n"                  \
-    "fld fs9, 184(a0)\nfld fs10, 192(a0)\nfld fs11, 200(a0)\n"                \
-    "li a0, -1\n"                                                             \
-    "ret\n"                                                                   \
-    ".cfi_endproc\n"                                                          \
-    ".size jp_trap_walk_sig,.-jp_trap_walk_sig\n"                             \
-    ".popsection\n"
-
-static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
-                                    const uint64_t *registers)
-{
-    JP_ARCH_X(context, REG_PC) = pc;
-    JP_ARCH_X(context, REG_A0) = (uint64_t)registers;
-    JP_ARCH_X(context, REG_SP) = registers[13];
-}
+#define JP_ARCH_TRAP                                                           \
+    JP_ARCH_FUNCTION(".text", "16", "jp_trap_walk_sig",                        \
+    ".hidden jp_trap_walk_sig\n"                                               \
+    "sd s0, 0(a3)\nsd s1, 8(a3)\nsd s2, 16(a3)\nsd s3, 24(a3)\n"               \
+    "sd s4, 32(a3)\nsd s5, 40(a3)\nsd s6, 48(a3)\nsd s7, 56(a3)\n"             \
+    "sd s8, 64(a3)\nsd s9, 72(a3)\nsd s10, 80(a3)\nsd s11, 88(a3)\n"           \
+    "sd ra, 96(a3)\nsd sp, 104(a3)\n"                                          \
+    "fsd fs0, 112(a3)\nfsd fs1, 120(a3)\nfsd fs2, 128(a3)\n"                   \
+    "fsd fs3, 136(a3)\nfsd fs4, 144(a3)\nfsd fs5, 152(a3)\n"                   \
+    "fsd fs6, 160(a3)\nfsd fs7, 168(a3)\nfsd fs8, 176(a3)\n"                   \
+    "fsd fs9, 184(a3)\nfsd fs10, 192(a3)\nfsd fs11, 200(a3)\n"                 \
+    "tail jp_walk_sig\n"                                                       \
+    ".globl jp_trap_land\n.hidden jp_trap_land\njp_trap_land:\n"               \
+    "ld s0, 0(a0)\nld s1, 8(a0)\nld s2, 16(a0)\nld s3, 24(a0)\n"               \
+    "ld s4, 32(a0)\nld s5, 40(a0)\nld s6, 48(a0)\nld s7, 56(a0)\n"             \
+    "ld s8, 64(a0)\nld s9, 72(a0)\nld s10, 80(a0)\nld s11, 88(a0)\n"           \
+    "ld ra, 96(a0)\n"                                                          \
+    "fld fs0, 112(a0)\nfld fs1, 120(a0)\nfld fs2, 128(a0)\n"                   \
+    "fld fs3, 136(a0)\nfld fs4, 144(a0)\nfld fs5, 152(a0)\n"                   \
+    "fld fs6, 160(a0)\nfld fs7, 168(a0)\nfld fs8, 176(a0)\n"                   \
+    "fld fs9, 184(a0)\nfld fs10, 192(a0)\nfld fs11, 200(a0)\n"                 \
+    "li a0, -1\n"                                                              \
+    "ret\n")
 
 /* See x86_64.h (sysdeps/unix/sysv/linux/riscv/rv64/libc.abilist). */
 #define JP_ARCH_GLIBC "GLIBC_2.27"
@@ -482,62 +328,36 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     "addi sp, sp, 96\n"                                                       \
     ".cfi_def_cfa_offset 0\n"
 
-#define JP_ARCH_GATE                                                          \
-    ".pushsection .text.jp_doors,\"ax\",@progbits\n"                          \
-    ".type jp_gate,@function\n"                                               \
-    ".balign 16\n"                                                            \
-    ".hidden jp_gate\n.globl jp_gate\n"                                       \
-    "jp_gate:\n"                                                              \
-    ".cfi_startproc\n"                                                        \
-    "lla t4, jp_owner\n"                                                      \
-    "ld t4, 0(t4)\n"                                                          \
-    "beqz t4, 1f\n"                                                           \
-    "lw t4, 0(t4)\n"                                                          \
-    "beqz t4, 1f\n"                                                           \
-    "slli t5, tp, 40\n" /* bits 12 to 23, in words */                         \
-    "srli t5, t5, 52\n"                                                       \
-    "slli t5, t5, 3\n"                                                        \
-    "lla t6, jp_gate_known\n"                                                 \
-    "add t6, t6, t5\n"                                                        \
-    "ld t6, 0(t6)\n"                                                          \
-    "bne t6, tp, 2f\n"                                                        \
-    "beqz tp, 2f\n"                                                           \
-    "ld t6, -16(tp)\n"                                                        \
-    "beqz t6, 2f\n"                                                           \
-    "3: ld t6, 8(t3)\n"                                                       \
-    "jr t6\n"                                                                 \
-    "1: ld t6, 0(t3)\n"                                                       \
-    "jr t6\n"                                                                 \
-    "2:\n"                                                                    \
-    JP_ARCH_ASIDE("call jp_gate_ask_sig\n")                                   \
-    "bnez t6, 3b\n"                                                           \
-    "j 1b\n"                                                                  \
-    ".cfi_endproc\n"                                                          \
-    ".size jp_gate,.-jp_gate\n"                                               \
-    ".type jp_door_seek,@function\n"                                          \
-    ".balign 16\n"                                                            \
-    ".hidden jp_door_seek\n.globl jp_door_seek\n"                             \
-    "jp_door_seek:\n"                                                         \
-    ".cfi_startproc\n"                                                        \
-    JP_ARCH_ASIDE("mv a0, t3\ncall jp_real\n")                                \
-    "jr t6\n"                                                                 \
-    ".cfi_endproc\n"                                                          \
-    ".size jp_door_seek,.-jp_door_seek\n"                                     \
-    ".popsection\n"
-
-/* See aarch64.h. */
-#define JP_ARCH_CALLER_BEFORE 4U
-#define JP_ARCH_CALLER_BYTES 4U
-static inline enum jp_arch_call
-jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
-                        const uint64_t registers[], uint64_t *target)
-{
-    (void)code;
-    (void)to;
-    (void)registers;
-    (void)target;
-    return JP_ARCH_CALL_OTHER;
-}
+#define JP_ARCH_GATE                                                           \
+    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_gate",                        \
+    ".hidden jp_gate\n"                                                        \
+    "lla t4, jp_owner\n"                                                       \
+    "ld t4, 0(t4)\n"                                                           \
+    "beqz t4, 1f\n"                                                            \
+    "lw t4, 0(t4)\n"                                                           \
+    "beqz t4, 1f\n"                                                            \
+    "slli t5, tp, 40\n" /* bits 12 to 23, in words */                          \
+    "srli t5, t5, 52\n"                                                        \
+    "slli t5, t5, 3\n"                                                         \
+    "lla t6, jp_gate_known\n"                                                  \
+    "add t6, t6, t5\n"                                                         \
+    "ld t6, 0(t6)\n"                                                           \
+    "bne t6, tp, 2f\n"                                                         \
+    "beqz tp, 2f\n"                                                            \
+    "ld t6, -16(tp)\n"                                                         \
+    "beqz t6, 2f\n"                                                            \
+    "3: ld t6, 8(t3)\n"                                                        \
+    "jr t6\n"                                                                  \
+    "1: ld t6, 0(t3)\n"                                                        \
+    "jr t6\n"                                                                  \
+    "2:\n"                                                                     \
+    JP_ARCH_ASIDE("call jp_gate_ask_sig\n")                                    \
+    "bnez t6, 3b\n"                                                            \
+    "j 1b\n")                                                                  \
+    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_door_seek",                   \
+    ".hidden jp_door_seek\n"                                                   \
+    JP_ARCH_ASIDE("mv a0, t3\ncall jp_real\n")                                 \
+    "jr t6\n")
 
 /* See aarch64.h. */
 #define JP_ARCH_STEP_BYTES 4U

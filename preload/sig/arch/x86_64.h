@@ -60,49 +60,30 @@ static inline int jp_arch_swap_byte_sig(_Atomic uint8_t *byte, uint8_t from,
     return atomic_compare_exchange_strong(byte, &from, to);
 }
 
-/* The registers of an interrupted context: program counter, stack pointer and
- * frame pointer. */
-static inline uint64_t jp_arch_pc_sig(const ucontext_t *context)
+#define JP_ARCH_REG_PC(context) ((context)->uc_mcontext.gregs[REG_RIP])
+#define JP_ARCH_REG_SP(context) ((context)->uc_mcontext.gregs[REG_RSP])
+#define JP_ARCH_REG_FP(context) ((context)->uc_mcontext.gregs[REG_RBP])
+#define JP_ARCH_REG_NUMBER(context) ((context)->uc_mcontext.gregs[REG_RAX])
+#define JP_ARCH_REG_RESULT(context) ((context)->uc_mcontext.gregs[REG_RAX])
+#define JP_ARCH_REG_FIRST(context) ((context)->uc_mcontext.gregs[REG_RDI])
+#define JP_ARCH_REG_SECOND(context) ((context)->uc_mcontext.gregs[REG_RSI])
+#define JP_ARCH_REG_THIRD(context) ((context)->uc_mcontext.gregs[REG_RDX])
+
+#define JP_ARCH_SYSCALL_BYTES 2U
+static inline int jp_arch_is_syscall_sig(const uint8_t *code)
 {
-    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    return code[0] == 0x0f && code[1] == 0x05;
 }
 
-static inline uint64_t jp_arch_sp_sig(const ucontext_t *context)
-{
-    return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-}
+/* (rt_sigframe: arch/x86/include/asm/sigframe.h in Linux; the kernel sets the
+ * registers in x64_setup_rt_frame.) */
+#define JP_ARCH_FRAME_CONTEXT 8U
+#define JP_ARCH_FRAME_INFO (JP_ARCH_FRAME_CONTEXT + 304U)
 
-static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
-{
-    return (uint64_t)context->uc_mcontext.gregs[REG_RBP];
-}
+#define JP_ARCH_TRAP_SP 6
+#define JP_ARCH_TRAP_REGISTERS 8
 
-/* Returns the number of the system call that the interrupted thread is about to
- * make, for the first time or again, or -1 when it is about to make none. */
-static inline long jp_arch_call_sig(const ucontext_t *context)
-{
-    const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
-    if ((intptr_t)code < 0)
-        return -1; /* the page for vsyscalls may not be read */
-    return code[0] == 0x0f && code[1] == 0x05 /* syscall */
-               ? (long)context->uc_mcontext.gregs[REG_RAX]
-               : -1;
-}
-
-/* Whether the signal came while the thread waited in a system call: the call is
- * about to be made again or has just failed with EINTR.  any: a call that has
- * just returned something else counts as well. */
-static inline int jp_arch_waited_sig(const ucontext_t *context, int any)
-{
-    const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
-    if ((intptr_t)code < 0 || ((uintptr_t)code & 4095) < 2)
-        return 0;
-    if (code[0] == 0x0f && code[1] == 0x05)
-        return 1;
-    return code[-2] == 0x0f && code[-1] == 0x05 &&
-           (context->uc_mcontext.gregs[REG_RAX] == -4 ||
-            any);
-}
+#include "context.h"
 
 /* Returns the number of the system call that the interrupted thread has just
  * returned from, or -1 when it is not known.  The result has taken the place of
@@ -117,19 +98,6 @@ static inline long jp_arch_left_sig(const ucontext_t *context)
         if (code[-i] == 0xb8 && code[3 - i] == 0 && code[4 - i] == 0)
             return code[1 - i] | code[2 - i] << 8;
     return -1;
-}
-
-/* The first argument of the system call that the thread is about to make. */
-static inline uint64_t jp_arch_first_sig(const ucontext_t *context)
-{
-    return (uint64_t)context->uc_mcontext.gregs[REG_RDI];
-}
-
-/* The second argument of the system call that the thread is about to make, or
- * has just returned from. */
-static inline long jp_arch_second_sig(const ucontext_t *context)
-{
-    return (long)context->uc_mcontext.gregs[REG_RSI];
 }
 
 /* Whether the kernel makes the system call again that the thread is about to
@@ -157,32 +125,6 @@ static inline int jp_arch_tells_again(void)
 static inline void jp_arch_first_time(void)
 {
     __asm__ volatile("xorl %%ecx, %%ecx" : : : "rcx", "cc");
-}
-
-/* Changes the context so that the thread does not make the system call that it
- * is about to make, but sees it return `result`. */
-static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
-{
-    context->uc_mcontext.gregs[REG_RIP] += 2;
-    context->uc_mcontext.gregs[REG_RAX] = result;
-}
-
-/* The context that a handler of the program's was called for, if the signal
- * came before that handler's first instruction has changed anything; else NULL.
- * (rt_sigframe: arch/x86/include/asm/sigframe.h in Linux; the kernel sets the
- * registers in x64_setup_rt_frame.) */
-#define JP_ARCH_FRAME_CONTEXT 8U /* offsets in the frame */
-#define JP_ARCH_FRAME_INFO (JP_ARCH_FRAME_CONTEXT + 304U)
-static inline const ucontext_t *
-jp_arch_entered_sig(const ucontext_t *context)
-{
-    const greg_t *registers = context->uc_mcontext.gregs;
-    const uint64_t sp = jp_arch_sp_sig(context);
-    if ((uint64_t)registers[REG_RDX] != sp + JP_ARCH_FRAME_CONTEXT ||
-        (uint64_t)registers[REG_RSI] != sp + JP_ARCH_FRAME_INFO ||
-        (uint64_t)registers[REG_RDI] - 1 >= 64)
-        return NULL;
-    return (const ucontext_t *)(sp + JP_ARCH_FRAME_CONTEXT);
 }
 
 /* Where the caller's return address is when the interrupted function has not
@@ -468,48 +410,29 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
  * returns -1 to the caller.  rdsspq leaves 0 where there is no shadow stack;
  * incsspq takes up to 255 words off (Intel SDM, volume 2).  Older assemblers
  * know neither. */
-#define JP_ARCH_TRAP_REGISTERS 8
 #define JP_ARCH_RDSSPQ_RAX                                                    \
     "xorl %eax, %eax\n.byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8\n"
 #define JP_ARCH_INCSSPQ_RAX ".byte 0xf3, 0x48, 0x0f, 0xae, 0xe8\n"
-#define JP_ARCH_TRAP                                                          \
-    ".pushsection .text\n"                                                    \
-    ".balign 16\n.globl jp_trap_walk_sig\n.hidden jp_trap_walk_sig\n"         \
-    ".type jp_trap_walk_sig,@function\njp_trap_walk_sig:\n"                   \
-    ".cfi_startproc\n"                                                        \
-    "movq %rbx, (%rcx)\nmovq %rbp, 8(%rcx)\nmovq %r12, 16(%rcx)\n"            \
-    "movq %r13, 24(%rcx)\nmovq %r14, 32(%rcx)\nmovq %r15, 40(%rcx)\n"         \
-    "movq %rsp, 48(%rcx)\n"                                                   \
-    JP_ARCH_RDSSPQ_RAX                                                        \
-    "movq %rax, 56(%rcx)\n"                                                   \
-    "jmp jp_walk_sig\n"                                                       \
-    ".globl jp_trap_land\n.hidden jp_trap_land\njp_trap_land:\n"              \
-    "movq (%rdi), %rbx\nmovq 8(%rdi), %rbp\nmovq 16(%rdi), %r12\n"            \
-    "movq 24(%rdi), %r13\nmovq 32(%rdi), %r14\nmovq 40(%rdi), %r15\n"         \
-    JP_ARCH_RDSSPQ_RAX                                                        \
-    "testq %rax, %rax\njz 2f\n"                                               \
-    "movq 56(%rdi), %rcx\nsubq %rax, %rcx\nshrq $3, %rcx\n"                   \
-    "1: movl $255, %eax\ncmpq %rax, %rcx\ncmovbq %rcx, %rax\n"                \
-    JP_ARCH_INCSSPQ_RAX                                                       \
-    "subq %rax, %rcx\njnz 1b\n"                                               \
-    "2: movl $-1, %eax\n"                                                     \
-    "ret\n"                                                                   \
-    ".cfi_endproc\n"                                                          \
-    ".size jp_trap_walk_sig,.-jp_trap_walk_sig\n"                             \
-    ".popsection\n"
-
-/* Changes the context so that the thread goes on at `pc`, which is
- * jp_trap_land, with what jp_trap_walk_sig saved in `registers`. */
-static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
-                                    const uint64_t *registers)
-{
-    context->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
-    context->uc_mcontext.gregs[REG_RDI] = (greg_t)(uintptr_t)registers;
-    context->uc_mcontext.gregs[REG_RSP] = (greg_t)registers[6];
-}
-
-/* The index of a thread pointer in jp_gate_known, below 4096. */
-#define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
+#define JP_ARCH_TRAP                                                           \
+    JP_ARCH_FUNCTION(".text", "16", "jp_trap_walk_sig",                        \
+    ".hidden jp_trap_walk_sig\n"                                               \
+    "movq %rbx, (%rcx)\nmovq %rbp, 8(%rcx)\nmovq %r12, 16(%rcx)\n"             \
+    "movq %r13, 24(%rcx)\nmovq %r14, 32(%rcx)\nmovq %r15, 40(%rcx)\n"          \
+    "movq %rsp, 48(%rcx)\n"                                                    \
+    JP_ARCH_RDSSPQ_RAX                                                         \
+    "movq %rax, 56(%rcx)\n"                                                    \
+    "jmp jp_walk_sig\n"                                                        \
+    ".globl jp_trap_land\n.hidden jp_trap_land\njp_trap_land:\n"               \
+    "movq (%rdi), %rbx\nmovq 8(%rdi), %rbp\nmovq 16(%rdi), %r12\n"             \
+    "movq 24(%rdi), %r13\nmovq 32(%rdi), %r14\nmovq 40(%rdi), %r15\n"          \
+    JP_ARCH_RDSSPQ_RAX                                                         \
+    "testq %rax, %rax\njz 2f\n"                                                \
+    "movq 56(%rdi), %rcx\nsubq %rax, %rcx\nshrq $3, %rcx\n"                    \
+    "1: movl $255, %eax\ncmpq %rax, %rcx\ncmovbq %rcx, %rax\n"                 \
+    JP_ARCH_INCSSPQ_RAX                                                        \
+    "subq %rax, %rcx\njnz 1b\n"                                                \
+    "2: movl $-1, %eax\n"                                                      \
+    "ret\n")
 
 /* The oldest version of glibc's symbols, that of all that were there when the
  * machine came (glibc, sysdeps/unix/sysv/linux/x86_64/64/libc.abilist).  Here
@@ -542,52 +465,40 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
 /* The gate; the door's record is in r11.  Label 1 goes on to the C library's
  * function and 3 to the hook; 2 asks jp_gate_ask_sig whether the thread is one
  * of the C library's. */
-#define JP_ARCH_GATE                                                          \
-    ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
-    ".type jp_gate,@function\n"                                               \
-    ".balign 16\n"                                                            \
-    ".hidden jp_gate\n.globl jp_gate\n"                                       \
-    "jp_gate:\n"                                                              \
-    ".cfi_startproc\n"                                                        \
-    "movq jp_owner(%rip), %r10\n"                                             \
-    "testq %r10, %r10\n"                                                      \
-    "jz 1f\n"                                                                 \
-    "cmpl $0, (%r10)\n"                                                       \
-    "je 1f\n"                                                                 \
-    "cmpb $0, jp_gate_direct(%rip)\n"                                         \
-    "je 2f\n"                                                                 \
-    "rdfsbase %r10\n"                                                         \
-    JP_ARCH_PUSH("rcx") JP_ARCH_PUSH("rdx")                                   \
-    "movl %r10d, %ecx\n"                                                      \
-    "shrl $12, %ecx\n"                                                        \
-    "andl $4095, %ecx\n"                                                      \
-    "leaq jp_gate_known(%rip), %rdx\n"                                        \
-    "cmpq %r10, (%rdx,%rcx,8)\n"                                              \
-    JP_ARCH_POP("rdx") JP_ARCH_POP("rcx")                                     \
-    "jne 2f\n"                                                                \
-    "testq %r10, %r10\n"                                                      \
-    "jz 2f\n"                                                                 \
-    "cmpq %r10, (%r10)\n"                                                     \
-    "jne 2f\n"                                                                \
-    "3: jmp *8(%r11)\n"                                                       \
-    "1: jmp *(%r11)\n"                                                        \
-    "2:\n"                                                                    \
-    JP_ARCH_ASIDE("call jp_gate_ask_sig\n")                                   \
-    "testl %r10d, %r10d\n"                                                    \
-    "jnz 3b\n"                                                                \
-    "jmp 1b\n"                                                                \
-    ".cfi_endproc\n"                                                          \
-    ".size jp_gate,.-jp_gate\n"                                               \
-    ".type jp_door_seek,@function\n"                                          \
-    ".balign 16\n"                                                            \
-    ".hidden jp_door_seek\n.globl jp_door_seek\n"                             \
-    "jp_door_seek:\n"                                                         \
-    ".cfi_startproc\n"                                                        \
-    "endbr64\n"                                                               \
-    JP_ARCH_ASIDE("movq %r11, %rdi\ncall jp_real\n")                          \
-    "jmp *%r10\n"                                                             \
-    ".cfi_endproc\n"                                                          \
-    ".size jp_door_seek,.-jp_door_seek\n"                                     \
-    ".popsection\n"
+#define JP_ARCH_GATE                                                           \
+    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_gate",                        \
+    ".hidden jp_gate\n"                                                        \
+    "movq jp_owner(%rip), %r10\n"                                              \
+    "testq %r10, %r10\n"                                                       \
+    "jz 1f\n"                                                                  \
+    "cmpl $0, (%r10)\n"                                                        \
+    "je 1f\n"                                                                  \
+    "cmpb $0, jp_gate_direct(%rip)\n"                                          \
+    "je 2f\n"                                                                  \
+    "rdfsbase %r10\n"                                                          \
+    JP_ARCH_PUSH("rcx") JP_ARCH_PUSH("rdx")                                    \
+    "movl %r10d, %ecx\n"                                                       \
+    "shrl $12, %ecx\n"                                                         \
+    "andl $4095, %ecx\n"                                                       \
+    "leaq jp_gate_known(%rip), %rdx\n"                                         \
+    "cmpq %r10, (%rdx,%rcx,8)\n"                                               \
+    JP_ARCH_POP("rdx") JP_ARCH_POP("rcx")                                      \
+    "jne 2f\n"                                                                 \
+    "testq %r10, %r10\n"                                                       \
+    "jz 2f\n"                                                                  \
+    "cmpq %r10, (%r10)\n"                                                      \
+    "jne 2f\n"                                                                 \
+    "3: jmp *8(%r11)\n"                                                        \
+    "1: jmp *(%r11)\n"                                                         \
+    "2:\n"                                                                     \
+    JP_ARCH_ASIDE("call jp_gate_ask_sig\n")                                    \
+    "testl %r10d, %r10d\n"                                                     \
+    "jnz 3b\n"                                                                 \
+    "jmp 1b\n")                                                                \
+    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_door_seek",                   \
+    ".hidden jp_door_seek\n"                                                   \
+    "endbr64\n"                                                                \
+    JP_ARCH_ASIDE("movq %r11, %rdi\ncall jp_real\n")                           \
+    "jmp *%r10\n")
 
 #endif

@@ -18,6 +18,8 @@
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/process.h"
+#include "storage.h"
+#include "storage_area.h"
 
 #define LAST offsetof(struct jp_log_header, last_area)
 #define TRIES 200U /* to lock the file; the next sample tries again */
@@ -138,8 +140,10 @@ int jp_annex_keep_sig(uint64_t *device, uint64_t *inode)
         /* From here on, others make the file longer.  (A ring is mapped as a
          * whole.) */
         jp_log.shared = annex.fd != 0 && jp_share_is_there_sig();
-        if (jp_log.shared)
+        if (jp_log.shared) {
+            jp_log.storage = &jp_storage_area;
             tell_place_sig();
+        }
     }
     *device = annex.device;
     *inode = annex.inode;
@@ -176,12 +180,28 @@ int jp_annex_take_sig(int fd, uint64_t device, uint64_t inode)
     return 1;
 }
 
-int jp_annex_trim_sig(uint64_t used, uint64_t end)
+/* Cuts the log short at offset `used` if nothing was added to it behind `end`,
+ * the end of this process's area.  Returns whether it has. */
+static int trim_sig(uint64_t used, uint64_t end)
 {
-    if (!annex.handed || !is_log_sig(annex.fd) || lock_sig(F_WRLCK) != 0)
+    if (!is_log_sig(annex.fd) || lock_sig(F_WRLCK) != 0)
         return 0;
     const int done =
         length_sig() == end && jp_sys_ftruncate_sig(annex.fd, used) == 0;
     lock_sig(F_UNLCK);
     return done;
 }
+
+static void end_sig(void)
+{
+    uint64_t used, end;
+    if (jp_share_end_sig(&used, &end) && !trim_sig(used, end))
+        jp_share_return_sig(used);
+}
+
+const struct jp_storage jp_storage_annex = {
+    .take_sig = jp_storage_area_take_sig,
+    .give_sig = jp_share_give_sig,
+    .address_sig = jp_share_at_sig,
+    .end_sig = end_sig,
+};

@@ -10,6 +10,11 @@
 
 #include <stdint.h>
 
+struct jp_storage;
+
+/* The storage of a process whose run is in an annex. */
+extern const struct jp_storage jp_storage_annex;
+
 /* Keeps this process's log open from here on, by a high descriptor with
  * O_CLOEXEC, for the programs that it executes; it is not opened by its path
  * any more, so the process goes on in the shared area or the ring.  Sets
@@ -40,9 +45,5 @@ int jp_annex_pass_sig(int on);
  * descriptor is gone, -ENOSPC where the disk is full or the log was cut, and
  * -EAGAIN while another process makes its own. */
 int jp_annex_make_sig(void);
-
-/* Cuts the log short at offset `used` if nothing was added to it behind `end`,
- * the end of this process's area.  Returns whether it has. */
-int jp_annex_trim_sig(uint64_t used, uint64_t end);
 
 #endif

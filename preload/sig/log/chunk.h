@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The log as a file of chunks: opening the file, beginning a chunk, and how a
- * ring is divided into chunks.  log.h writes the records into chunks;
- * reserve.h, share.h and ring.h say where chunks come from.
+ * ring is divided into chunks.  log.h writes the records into chunks; storage.h
+ * has the kinds of storage that chunks are in.
  * Runs in: handler, any thread. */
 #ifndef JP_CHUNK_H
 #define JP_CHUNK_H
@@ -25,8 +25,9 @@ enum jp_log_state {
  * chunks were taken of that ring. */
 #define JP_LOG_TURN_BITS 40U
 
-/* The log, which logfile.c makes and log.c fills. */
+struct jp_storage;
 
+/* The log, which logfile.c makes and log.c fills. */
 struct jp_log {
     _Atomic uint32_t state; /* enum jp_log_state */
     const char *path;       /* absolute */
@@ -37,6 +38,7 @@ struct jp_log {
     uint32_t direct; /* 1: the file system has no fallocate, so records are
                         written by pwrite */
     uint32_t shared; /* 1: the run is in another process's log */
+    const struct jp_storage *storage; /* where its chunks are: storage.h */
     uint32_t pid;
     _Atomic uint64_t next;  /* offset of the next chunk */
     _Atomic uint64_t seq;   /* sequence number of the last chunk */

@@ -30,10 +30,6 @@ int jp_log_write_sig(struct jp_buffer *buffer, const struct jp_sample *sample);
  * then counted as lost, and the first loss is said on stderr. */
 int jp_log_mark_sig(const struct jp_mark *mark);
 
-/* With JP_CIRCULAR: leaves the current ring as it is and starts a new one
- * behind it. */
-void jp_log_ring_rotate_sig(void);
-
 /* After a SIGBUS at an address where the log is mapped, because somebody cut
  * the file short: maps memory of zeros there.  Returns 0 when the address is
  * not in the log, or there is no memory. */

@@ -8,11 +8,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "annex.h"
 #include "chunk.h"
 #include "share.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
+#include "storage.h"
 
 #define RING_LARGEST (64U << 20)
 
@@ -64,9 +64,9 @@ int jp_reserve_has_sig(uint64_t address)
 
 void jp_reserve_end_sig(void)
 {
-    uint64_t used, end;
-    if (jp_share_end_sig(&used, &end) && !jp_annex_trim_sig(used, end))
-        jp_share_return_sig(used);
+    const struct jp_storage *storage = jp_log.storage;
+    if (storage != NULL && storage->end_sig != NULL)
+        storage->end_sig();
 }
 
 void jp_reserve_reset_sig(void)

@@ -30,7 +30,7 @@ struct jp_wall_wait {
     uint64_t queued_ns;   /* until then its moments are memoryless */
     uint64_t found_ns;    /* when the last signal was handled */
     uint64_t print;       /* of its stack in that wait (still.h), or 0 */
-    uint64_t passed;      /* how often it blocked from the last sample until the
+    uint64_t skipped;     /* how often it blocked from the last sample until the
                              last signal, if that signal took no sample */
     uint8_t moved;        /* its wait has changed in that time */
     uint8_t waits;        /* the last signal found it waiting */

@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 #include "sig/arch/arch.h"
-#include "sig/os/own.h"
-#include "sig/os/sys.h"
+#include "walk.h"
 
 #define JP_COPIED_PAGE 4096U
 
-/* The last piece.  Set up with `bytes` and `room`, at least
+/* The last piece.  Set up with `walk`, `bytes` and `room`, at least
  * JP_ARCH_STEP_BYTES. */
 struct jp_copied {
+    const struct jp_walk *walk;
     uint8_t *bytes; /* the caller's, */
     uint32_t room;  /* and how many there are */
     uint32_t count; /* of these are code, */
@@ -38,7 +38,7 @@ static inline const uint8_t *jp_copied_sig(struct jp_copied *copied,
     if (size < JP_ARCH_STEP_BYTES)
         size = JP_ARCH_STEP_BYTES;
     copied->count = 0;
-    if (jp_own_read_sig(pc, copied->bytes, size) != (long)size)
+    if (!jp_walk_copy_sig(copied->walk, pc, copied->bytes, size))
         return NULL;
     copied->at = pc;
     copied->count = size;

@@ -2,12 +2,17 @@
  *
  * One whole walk: choosing the walker, applying the depth limit, counting.
  * Runs in: handler, any thread. */
-#include "walk.h"
+#include "unwind.h"
 
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
-#include "sig/state/config.h"
 #include "sig/state/buffer.h"
+#include "sig/state/config.h"
+#include "walk.h"
+#include "walk_cfi.h"
+#include "walk_fp.h"
+#include "walk_libunwind.h"
+#include "walk_process.h"
 
 static void reverse_sig(uint64_t *frames, uint32_t count)
 {
@@ -42,8 +47,10 @@ static void settle_sig(struct jp_walk *walk)
 enum jp_reason jp_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
                            const ucontext_t *context)
 {
-    struct jp_walk walk = {
-        .context = context, .thread = thread, .buffer = buffer};
+    struct jp_walk walk = {.process = &jp_walk_process,
+                           .context = context,
+                           .thread = thread,
+                           .buffer = buffer};
     enum jp_reason reason = JP_REASON_NO_STACK;
     jp_walk_begin_sig(&walk);
     /* The pc may be in a new library, which return addresses do not show

@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "shake.h"
-#include "sig/code/maps.h"
-#include "sig/os/own.h"
-#include "sig/os/sys.h"
 #include "sig/state/config.h"
 #include "sig/state/buffer.h"
 #include "sig/state/thread.h"
@@ -34,7 +31,7 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
     if (atomic_exchange(&thread->stack.changed, 0) != 0)
         thread->stack.low = UINT64_MAX;
     if (sp < thread->stack.low || sp >= thread->stack.high) {
-        if (jp_maps_region_sig(sp, &start, &end) != 0) {
+        if (walk->process->find_region_sig(sp, &start, &end) != 0) {
             if (sp < thread->stack.floor || sp >= thread->stack.high)
                 return 0;
             start = thread->stack.floor;
@@ -95,7 +92,7 @@ int jp_walk_safe_read_sig(struct jp_walk *walk, uint64_t address,
         if (size > end - address)
             size = end - address;
         walk->window_size = 0;
-        if (jp_own_read_sig(address, walk->buffer->window, size) != (long)size)
+        if (!jp_walk_copy_sig(walk, address, walk->buffer->window, size))
             return 0;
         walk->window = address;
         walk->window_size = (uint32_t)size;

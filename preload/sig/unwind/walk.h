@@ -1,27 +1,52 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stack walkers and what they share.  A walker starts from the interrupted
- * context and pushes code addresses, leaf first.  Frames of the handler are
- * never among them.  All functions but jp_walk_libunwind_load run in the
- * handler.
- * Runs in: handler, any thread. */
+ * The state of one walk, which all walkers share.  A walker starts from the
+ * interrupted context and pushes code addresses, leaf first.  Frames of the
+ * handler are never among them.
+ * Runs in: handler. */
 #ifndef JP_WALK_H
 #define JP_WALK_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
 #include "sig/arch/arch.h"
-#include "sig/code/maps.h"
+#include "sig/code/ranges.h"
 #include "sig/os/foreign.h"
+#include "sig/state/buffer.h"
 #include "jp_limits.h"
 #include "jp_log.h"
 
-struct jp_buffer;
+struct jp_cfi_values;
 struct jp_thread;
+
+/* The process that a walk is in.  A step of a walk makes no system call and
+ * looks into no table of mappings itself: it calls these functions.
+ * jp_walk_process (walk_process.h) is the process that the library is in. */
+struct jp_walk_process {
+    /* Copies memory, which may not be mapped, and returns how many bytes; fewer
+     * than `size` or -errno where it cannot. */
+    long (*read_sig)(uint64_t address, void *to, size_t size);
+    /* Whether an address is in executable memory.  The buffer remembers its
+     * page. */
+    int (*is_code_sig)(struct jp_buffer *buffer, uint64_t address);
+    /* Whether an address is known to be executable memory without a file; which
+     * known range of executable memory it is in.  Both are answered without a
+     * system call; the second returns 0 or -errno. */
+    int (*is_anonymous_sig)(uint64_t address);
+    int (*find_code_sig)(uint64_t address, struct jp_maps_range *range);
+    /* Finds the readable mapping around an address.  Returns 0 or -errno. */
+    int (*find_region_sig)(uint64_t address, uint64_t *start, uint64_t *end);
+    /* Finds the caller's registers for a frame whose rule is COMPUTED, as
+     * jp_cfi_work_out_sig does. */
+    int (*work_out_sig)(uint64_t pc, uint32_t epoch, uint64_t *rows,
+                        struct jp_cfi_values *values);
+};
 
 /* The state of one walk. */
 struct jp_walk {
+    const struct jp_walk_process *process;
     const ucontext_t *context;
     struct jp_thread *thread;
     struct jp_buffer *buffer;
@@ -53,10 +78,20 @@ struct jp_walk {
     uint32_t window_size; /* and its bytes; 0: nothing was copied */
 };
 
-/* Walks the stack of the interrupted context into the buffer's frames, depth
- * and gap.  Returns why the walk ended. */
-enum jp_reason jp_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
-                           const ucontext_t *context);
+/* Copies memory of any kind.  Returns 0 where it cannot all be read. */
+static inline int jp_walk_copy_sig(const struct jp_walk *walk, uint64_t address,
+                                   void *to, size_t size)
+{
+    return walk->process->read_sig(address, to, size) == (long)size;
+}
+
+/* Whether an address is in executable memory. */
+static inline int jp_walk_is_code_sig(const struct jp_walk *walk,
+                                      uint64_t address)
+{
+    return jp_buffer_has_page_sig(walk->buffer, address) ||
+           walk->process->is_code_sig(walk->buffer, address);
+}
 
 /* Whether a word at `address` lies in the stack and is aligned. */
 static inline int jp_walk_inside_sig(const struct jp_walk *walk,
@@ -87,7 +122,7 @@ static inline int jp_walk_read_sig(struct jp_walk *walk, uint64_t address,
  * has not begun: the walk begins below that handler. */
 static inline int jp_walk_has_code_sig(const struct jp_walk *walk)
 {
-    return jp_maps_executable_sig(walk->buffer, jp_arch_pc_sig(walk->context));
+    return jp_walk_is_code_sig(walk, jp_arch_pc_sig(walk->context));
 }
 
 /* Adds a frame.  Returns 0 when the walk must stop. */
@@ -126,20 +161,5 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp);
 int jp_walk_rise_sig(struct jp_walk *walk, uint64_t sp);
 int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
                      uint64_t inside);
-
-/* The reason for a walk that has come to jprof's own start of a thread.  Where
- * the last frame is JIT code that is not of the function which the start calls,
- * a caller is missing: the frame pointer was that of the caller. */
-enum jp_reason jp_walk_started_sig(struct jp_walk *walk);
-
-/* The walkers.  The caller has set the walk's bounds. */
-enum jp_reason jp_walk_fp_sig(struct jp_walk *walk);
-enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk);
-enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk);
-
-/* Loads libunwind by load (dlopen) and find (dlsym).  Called by the constructor
- * only, never in a handler.  Returns 0 or -ENOENT. */
-int jp_walk_libunwind_load(void *(*load)(const char *name),
-                           void *(*find)(void *library, const char *name));
 
 #endif

@@ -6,15 +6,13 @@
  * address in a register, the link, the way tells whether it is still there, or
  * from where on the stack it is loaded.
  * Runs in: handler, any thread. */
+#include "walk_ahead.h"
+
 #include <string.h>
 
 #include "copied.h"
 #include "sig/arch/arch.h"
-#include "sig/code/maps.h"
-#include "sig/os/own.h"
-#include "sig/os/sys.h"
 #include "sig/state/buffer.h"
-#include "walk_cfi.h"
 
 #define STEPS 192U /* instructions that are followed */
 #define COPY_BYTES 512U
@@ -281,11 +279,10 @@ static enum jp_ahead run_one_sig(struct run *run, uint64_t sp, uint64_t fp)
     }
 }
 
-int jp_walk_called_sig(uint64_t address)
+int jp_walk_called_sig(const struct jp_walk *walk, uint64_t address)
 {
     uint8_t code[JP_ARCH_CALL_BYTES];
-    if (jp_own_read_sig(address - sizeof(code), code, sizeof(code)) !=
-        sizeof(code))
+    if (!jp_walk_copy_sig(walk, address - sizeof(code), code, sizeof(code)))
         return -1;
     return jp_arch_is_call_sig(code);
 }
@@ -295,8 +292,8 @@ int jp_walk_called_sig(uint64_t address)
  * ranges does not have, as a JIT compiler's memory grows. */
 static int is_code_sig(struct jp_walk *walk, uint64_t address, int sure)
 {
-    return (sure || jp_walk_called_sig(address) == 1) &&
-           jp_maps_executable_sig(walk->buffer, address);
+    return (sure || jp_walk_called_sig(walk, address) == 1) &&
+           jp_walk_is_code_sig(walk, address);
 }
 
 /* Goes to the caller whose return address is at sp + `up` and whose sp is
@@ -416,7 +413,8 @@ enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
         .begin = frame->pc,
         .sized = 1,
         .scratch = (struct scratch *)walk->buffer->walker};
-    run.copied = (struct jp_copied){.bytes = run.scratch->code,
+    run.copied = (struct jp_copied){.walk = walk,
+                                    .bytes = run.scratch->code,
                                     .room = sizeof(run.scratch->code)};
     enum jp_ahead found = JP_AHEAD_GOING;
     for (unsigned i = 0; i < STEPS && found == JP_AHEAD_GOING; i++)

@@ -7,12 +7,13 @@
  * that uses the frame pointer for something else: of Erlang's schedulers, and
  * of Haskell's.
  * Runs in: handler, any thread. */
+#include "walk_back.h"
+
 #include "sig/arch/arch.h"
-#include "sig/code/maps.h"
-#include "sig/os/own.h"
-#include "sig/os/sys.h"
 #include "sig/state/buffer.h"
-#include "walk_cfi.h"
+#include "walk_ahead.h"
+#include "walk_hidden.h"
+#include "walk_rare.h"
 
 #define CODE_BYTES 1024U /* of code before the pc, where its function begins */
 #define CALLED_BYTES 96U /* of a function that jumps on */
@@ -23,10 +24,11 @@ _Static_assert(CODE_BYTES <= sizeof(((struct jp_buffer *)0)->walker),
 
 /* Reads the word at base + offset, of any memory.  Returns 0 when it cannot be
  * read. */
-static int word_sig(uint64_t base, int32_t offset, uint64_t *word)
+static int word_sig(const struct jp_walk *walk, uint64_t base, int32_t offset,
+                    uint64_t *word)
 {
-    return jp_own_read_sig(base + (uint64_t)(int64_t)offset, word,
-                           sizeof(*word)) == sizeof(*word);
+    return jp_walk_copy_sig(walk, base + (uint64_t)(int64_t)offset, word,
+                            sizeof(*word));
 }
 
 int jp_walk_back_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
@@ -35,14 +37,14 @@ int jp_walk_back_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     struct jp_arch_back back = {0};
     uint64_t sp = 0, fp = frame->registers[JP_ARCH_FP];
     if (frame->interrupted || frame->exact || frame->lost ||
-        jp_own_read_sig(frame->pc, code, sizeof(code)) != sizeof(code) ||
+        !jp_walk_copy_sig(walk, frame->pc, code, sizeof(code)) ||
         !jp_arch_back_sig(code, &back))
         return JP_REASON_BAD_FP;
     if (!frame->follow)
         return JP_WALK_AGAIN;
     const uint64_t base = frame->registers[back.base];
-    if (!word_sig(base, back.sp_at, &sp) ||
-        (back.loads_fp && !word_sig(base, back.fp_at, &fp)) || fp < sp ||
+    if (!word_sig(walk, base, back.sp_at, &sp) ||
+        (back.loads_fp && !word_sig(walk, base, back.fp_at, &fp)) || fp < sp ||
         !jp_walk_over_sig(walk, frame, sp, 0, 0))
         return JP_REASON_BAD_FP;
     frame->registers[JP_ARCH_FP] = fp;
@@ -57,11 +59,11 @@ static int aligned_sig(const struct jp_walk *walk,
 {
     uint8_t *copy = (uint8_t *)walk->buffer->walker;
     uint64_t size = CODE_BYTES;
-    if (jp_own_read_sig(frame->pc - size, copy, size) != (long)size) {
+    if (!jp_walk_copy_sig(walk, frame->pc - size, copy, size)) {
         /* What is before the page may not be mapped. */
         size = frame->pc % 4096;
         size = size < CODE_BYTES ? size : CODE_BYTES;
-        if (jp_own_read_sig(frame->pc - size, copy, size) != (long)size)
+        if (!jp_walk_copy_sig(walk, frame->pc - size, copy, size))
             return 0;
     }
     for (uint64_t i = size; i-- > JP_ARCH_ALIGNS_BYTES;)
@@ -79,7 +81,7 @@ int jp_walk_aligned_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     uint64_t room = 0, alignment = 0;
     if (frame->interrupted || frame->exact || frame->lost ||
         frame->registers[JP_ARCH_FP] != 0 || !walk->on_own_stack ||
-        !jp_maps_anonymous_sig(frame->pc) ||
+        !walk->process->is_anonymous_sig(frame->pc) ||
         !aligned_sig(walk, frame, &room, &alignment) || sp % alignment != 0)
         return 0;
     for (uint64_t at = sp + room; at < sp + room + alignment; at += 8) {
@@ -87,8 +89,8 @@ int jp_walk_aligned_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
             jp_walk_inside_sig(walk, at)
                 ? jp_arch_strip_sig(jp_walk_load_sig(walk, at))
                 : 1;
-        if (jp_walk_called_sig(caller) != 1 ||
-            !jp_maps_executable_sig(walk->buffer, caller))
+        if (jp_walk_called_sig(walk, caller) != 1 ||
+            !jp_walk_is_code_sig(walk, caller))
             continue;
         frame->pc = caller;
         frame->lost = JP_WALK_LOST;
@@ -104,14 +106,14 @@ static int jumped_sig(const struct jp_walk *walk,
 {
     uint8_t code[CALLED_BYTES];
     uint64_t called = 0;
-    return jp_own_read_sig(caller - JP_ARCH_CALLER_BEFORE, code,
-                           JP_ARCH_CALLER_BYTES) == JP_ARCH_CALLER_BYTES &&
+    return jp_walk_copy_sig(walk, caller - JP_ARCH_CALLER_BEFORE, code,
+                            JP_ARCH_CALLER_BYTES) &&
            jp_arch_call_before_sig(code, caller, frame->registers, &called) ==
                JP_ARCH_CALL_DIRECT &&
-           jp_own_read_sig(called, code, sizeof(code)) == sizeof(code) &&
+           jp_walk_copy_sig(walk, called, code, sizeof(code)) &&
            jp_arch_jump_room_sig(code, code + sizeof(code)) ==
                JP_ARCH_JUMP_ROOM &&
-           jp_maps_executable_sig(walk->buffer, caller);
+           jp_walk_is_code_sig(walk, caller);
 }
 
 int jp_walk_jumped_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
@@ -162,7 +164,7 @@ int jp_walk_left_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     uint64_t from = UINT64_MAX, nearest;
     if (frame->interrupted || frame->exact || fp == 0 || (fp & 7) != 0 ||
         jp_walk_inside_sig(walk, fp) ||
-        jp_own_read_sig(low, words, sizeof(words)) != sizeof(words))
+        !jp_walk_copy_sig(walk, low, words, sizeof(words)))
         return 0;
     const enum jp_calls calls =
         jp_walk_calls_sig(walk, frame, record[1], &from);
@@ -184,12 +186,13 @@ int jp_walk_left_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
            over_sig(walk, frame, fp + JP_ARCH_FRAME_RA, record[1], record[0]);
 }
 
-int jp_walk_begun_sig(const struct jp_walk_frame *frame)
+int jp_walk_begun_sig(const struct jp_walk *walk,
+                      const struct jp_walk_frame *frame)
 {
     uint8_t code[JP_ARCH_BEGUN_BYTES];
     return !frame->interrupted && !frame->exact &&
            frame->registers[JP_ARCH_FP] == 0 &&
-           jp_own_read_sig(frame->pc - sizeof(code), code, sizeof(code)) ==
-               sizeof(code) &&
+           jp_walk_copy_sig(walk, frame->pc - sizeof(code), code,
+                            sizeof(code)) &&
            jp_arch_begun_sig(code);
 }

@@ -4,12 +4,12 @@
  * out a caller, so a walk that comes from such code to jprof's own thread start
  * is complete only if that code belongs to the function which the start calls.
  * Runs in: handler, any thread. */
+#include "walk_first.h"
+
 #include "copied.h"
 #include "sig/arch/arch.h"
-#include "sig/code/maps.h"
 #include "sig/state/buffer.h"
 #include "sig/state/thread.h"
-#include "walk.h"
 
 #define FIRST_BYTES 16384U /* of a function that are looked at */
 #define COPY_BYTES 1024U
@@ -64,7 +64,8 @@ static void reach_sig(struct sweep *sweep, const struct jp_arch_step *step,
  * Returns `first` for others. */
 static uint64_t end_of_sig(struct jp_walk *walk, uint64_t first)
 {
-    struct sweep sweep = {.copied = {.bytes = (uint8_t *)walk->buffer->walker,
+    struct sweep sweep = {.copied = {.walk = walk,
+                                     .bytes = (uint8_t *)walk->buffer->walker,
                                      .room = COPY_BYTES}};
     struct jp_arch_step step;
     uint64_t pc = first;
@@ -98,7 +99,7 @@ enum jp_reason jp_walk_started_sig(struct jp_walk *walk)
         walk->next == walk->turn && walk->total > half ? walk->end : walk->next;
     /* A return address is behind its call. */
     const uint64_t pc = next[-1] - (walk->total > 1);
-    if (!jp_maps_anonymous_sig(pc))
+    if (!walk->process->is_anonymous_sig(pc))
         return JP_REASON_ROOT;
     if (stack->first_end == 0)
         stack->first_end = end_of_sig(walk, stack->first);

@@ -3,11 +3,12 @@
  * The frame-pointer walker (JP_STACK=fp), which follows the chain of saved
  * frame pointers as long as it is plausible.
  * Runs in: handler, any thread. */
+#include "walk_fp.h"
+
 #include "sig/arch/arch.h"
-#include "sig/code/maps.h"
 #include "sig/state/buffer.h"
 #include "sig/state/thread.h"
-#include "walk.h"
+#include "walk_first.h"
 
 /* The C library's start-up code keeps no frame pointers.  A chain that ends
  * this close to the program's entry has reached main (glibc 2.36: 400 bytes
@@ -22,7 +23,7 @@ static enum jp_reason end_sig(const struct jp_walk *walk, uint64_t fp,
 {
     const struct jp_thread *thread = walk->thread;
     if (last == walk->low || walk->next == walk->buffer->frames ||
-        jp_maps_anonymous_sig(walk->next[-1]))
+        walk->process->is_anonymous_sig(walk->next[-1]))
         return JP_REASON_BAD_FP;
     if (thread->stack.is_main && walk->on_own_stack &&
         walk->high - last <= ENTRY_BYTES)
@@ -45,8 +46,7 @@ static void push_frameless_sig(struct jp_walk *walk)
         return;
     uint64_t caller;
     if (jp_walk_read_sig(walk, at, &caller) &&
-        jp_maps_executable_sig(walk->buffer, caller) &&
-        !jp_thread_is_start_sig(caller))
+        jp_walk_is_code_sig(walk, caller) && !jp_thread_is_start_sig(caller))
         jp_walk_push_sig(walk, caller);
 }
 
@@ -152,7 +152,7 @@ static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
         if (caller - start < start_size)
             return JP_REASON_ROOT;
         if (!jp_buffer_has_page_sig(walk->buffer, caller) &&
-            !jp_maps_executable_sig(walk->buffer, caller))
+            !jp_walk_is_code_sig(walk, caller))
             return JP_REASON_BAD_FP;
         if (chain->kept != NONE)
             rewrite_sig(cache, chain);

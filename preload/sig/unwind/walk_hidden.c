@@ -5,14 +5,13 @@
  * which leads to the caller's caller; its own return address then lies between
  * the stack pointer and where the frame pointer points.
  * Runs in: handler, any thread. */
+#include "walk_hidden.h"
+
 #include <string.h>
 
 #include "sig/arch/arch.h"
-#include "sig/code/maps.h"
-#include "sig/os/own.h"
-#include "sig/os/sys.h"
 #include "sig/state/buffer.h"
-#include "walk_cfi.h"
+#include "walk_ahead.h"
 
 #define WORDS 32U          /* of the stack that are looked at */
 #define CODE_BYTES 64U     /* of code before the interrupted instruction, too */
@@ -66,16 +65,17 @@ static int is_near_sig(const struct look *look, uint64_t address)
 /* Which of them an address is, if it is code whose call is `code`.  *from gets
  * how far behind the place that is called the frame's pc is, where that is
  * known. */
-static enum kin called_sig(const struct jp_walk_frame *frame, uint64_t address,
+static enum kin called_sig(const struct look *look, uint64_t address,
                            const uint8_t code[JP_ARCH_CALLER_BYTES],
                            uint64_t *from)
 {
+    const struct jp_walk_frame *frame = look->frame;
     uint64_t target = 0;
     switch (jp_arch_call_before_sig(code, address, frame->registers, &target)) {
     case JP_ARCH_CALL_HANDLER:
         return KIN_HANDLER;
     case JP_ARCH_CALL_MEMORY:
-        if (jp_own_read_sig(target, &target, sizeof(target)) != sizeof(target))
+        if (!jp_walk_copy_sig(look->walk, target, &target, sizeof(target)))
             return KIN_ANY;
         /* fall through */
     case JP_ARCH_CALL_DIRECT:
@@ -93,17 +93,17 @@ static enum kin called_sig(const struct jp_walk_frame *frame, uint64_t address,
  * the same words stay on a stack for many samples: what files have there is
  * remembered, as long as the table says the same of them.  Returns whether it
  * could be read. */
-static int read_sig(struct jp_buffer *buffer, uint64_t address, int of_file,
+static int read_sig(const struct jp_walk *walk, uint64_t address, int of_file,
                     uint8_t code[JP_ARCH_CALLER_BYTES])
 {
     struct jp_buffer_code *known =
-        &buffer->codes[(address ^ address >> 7) % JP_BUFFER_CODES];
+        &walk->buffer->codes[(address ^ address >> 7) % JP_BUFFER_CODES];
     if (of_file && known->address == address) {
         memcpy(code, known->bytes, JP_ARCH_CALLER_BYTES);
         return 1;
     }
-    if (jp_own_read_sig(address - JP_ARCH_CALLER_BEFORE, code,
-                        JP_ARCH_CALLER_BYTES) != (long)JP_ARCH_CALLER_BYTES)
+    if (!jp_walk_copy_sig(walk, address - JP_ARCH_CALLER_BEFORE, code,
+                          JP_ARCH_CALLER_BYTES))
         return 0;
     if (of_file) {
         known->address = address;
@@ -124,15 +124,14 @@ __attribute__((noinline)) static enum kin kin_of_sig(const struct look *look,
     /* V8's small integers have 32 zeros, and code hardly ever begins there. */
     if ((uint32_t)address == 0)
         return KIN_NONE;
-    const int known = jp_maps_find_sig(address, &range) == 0;
+    const int known = look->walk->process->find_code_sig(address, &range) == 0;
     if ((!known && !is_near_sig(look, address)) ||
-        !read_sig(look->walk->buffer, address, known && range.inode != 0, code))
+        !read_sig(look->walk, address, known && range.inode != 0, code))
         return KIN_NONE;
     uint64_t unasked = 0;
-    const enum kin kin = called_sig(look->frame, address, code,
+    const enum kin kin = called_sig(look, address, code,
                                     look->from != NULL ? look->from : &unasked);
-    return kin == KIN_NONE || known ||
-                   jp_maps_executable_sig(look->walk->buffer, address)
+    return kin == KIN_NONE || known || jp_walk_is_code_sig(look->walk, address)
                ? kin
                : KIN_NONE;
 }
@@ -214,9 +213,8 @@ static const uint8_t *code_sig(const struct jp_walk *walk,
         return (const uint8_t *)frame->pc;
     uint8_t *copy = (uint8_t *)walk->buffer->walker;
     const uint64_t size = *back + JP_ARCH_STEP_BYTES;
-    return jp_own_read_sig(frame->pc - *back, copy, size) == (long)size
-               ? copy + *back
-               : NULL;
+    return jp_walk_copy_sig(walk, frame->pc - *back, copy, size) ? copy + *back
+                                                                 : NULL;
 }
 
 /* Looks for a push of the frame pointer in the code before the pc, within its
@@ -284,7 +282,7 @@ static uint64_t begin_sig(const struct jp_walk *walk, uint64_t pc)
         /* What lies across two pieces was read with the one behind it. */
         const uint64_t more =
             pc - end < JP_ARCH_FRAMES_BYTES ? pc - end : JP_ARCH_FRAMES_BYTES;
-        if (jp_own_read_sig(from, copy, size + more) != (long)(size + more))
+        if (!jp_walk_copy_sig(walk, from, copy, size + more))
             return 0;
         for (uint64_t i = size; i-- > 0;) {
             if (i + JP_ARCH_FRAMES_BYTES <= size + more &&
@@ -310,12 +308,20 @@ __attribute__((noinline)) static int made_sig(const struct jp_walk *walk,
         return 0;
     const uint64_t room = (frame->pc | (PAGE - 1)) + 1 - behind;
     const uint64_t size = room < FRAME_BYTES ? room : FRAME_BYTES;
-    if (jp_own_read_sig(behind, copy, size) != (long)size)
+    if (!jp_walk_copy_sig(walk, behind, copy, size))
         return 0;
     const int64_t bytes = jp_arch_framed_sig(copy, copy + size);
     return bytes >= 0 &&
            frame->registers[JP_ARCH_FP] - frame->registers[JP_ARCH_SP] ==
                (uint64_t)bytes;
+}
+
+/* Whether an address is known to be executable memory of a file. */
+static int is_of_file_sig(const struct jp_walk *walk, uint64_t address)
+{
+    struct jp_maps_range range;
+    return walk->process->find_code_sig(address, &range) == 0 &&
+           range.inode != 0;
 }
 
 int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
@@ -327,7 +333,7 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         jp_walk_inside_sig(walk, ra_at)
             ? jp_arch_strip_sig(jp_walk_load_sig(walk, ra_at))
             : 0;
-    const struct look look = {walk, frame, by_fp, jp_maps_of_file_sig(by_fp),
+    const struct look look = {walk, frame, by_fp, is_of_file_sig(walk, by_fp),
                               NULL};
     uint64_t end = fp + JP_ARCH_FRAME_FP, caller = 0;
     /* First, as a function's own frame may begin at a return address that an
@@ -340,9 +346,10 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     /* A frame that this very function was called with is its own.  V8's
      * builtins, in a file, go on in others that they jump to. */
     const int own = kin_sig(&look, ra_at) >= KIN_HANDLER;
-    const enum kin least = own                                ? KIN_CALLER
-                           : jp_maps_anonymous_sig(frame->pc) ? KIN_ANY
-                                                              : KIN_ELSEWHERE;
+    const enum kin least = own ? KIN_CALLER
+                           : walk->process->is_anonymous_sig(frame->pc)
+                               ? KIN_ANY
+                               : KIN_ELSEWHERE;
     const enum kin held = held_sig(&look, &caller);
     if (held == KIN_CALLER && !own) {
         frame->pc = caller;

@@ -4,6 +4,8 @@
  * dl_iterate_phdr and uses up to 9 KiB of stack: it is not safe against a
  * lock that the interrupted code holds, and is used only when asked for.
  * Runs in: handler (exempt from its rules, doc/DESIGN.md). */
+#include "walk_libunwind.h"
+
 /* There may be no libunwind for a cross compiler. */
 #if __has_include(<libunwind.h>)
 #define UNW_LOCAL_ONLY
@@ -17,10 +19,9 @@
 #include <stddef.h>
 
 #include "sig/arch/arch.h"
-#include "sig/state/config.h"
 #include "sig/state/buffer.h"
+#include "sig/state/config.h"
 #include "sig/state/thread.h"
-#include "walk.h"
 
 #if HAVE_LIBUNWIND
 /* libunwind.h's UNW_OBJ names these for the architecture at hand. */

@@ -9,17 +9,17 @@
  * the stack there; as long as they are the same, so is every further step.
  * These loads do not wait for each other, as those of a walk do.
  * Runs in: handler, any thread. */
+#include "walk_quick.h"
+
 #include <stddef.h>
 #include <string.h>
 
 #include "cfi/cfi_cache.h"
-#include "sig/os/foreign.h"
 #include "sig/arch/arch.h"
-#include "sig/code/maps.h"
-#include "sig/state/config.h"
+#include "sig/os/foreign.h"
 #include "sig/state/buffer.h"
+#include "sig/state/config.h"
 #include "sig/state/thread.h"
-#include "walk_cfi.h"
 
 /* Fields of a rule taken from its two words, as they lie in memory on a
  * little-endian machine. */
@@ -181,8 +181,7 @@ static inline int advance_sig(struct jp_walk *walk, struct quick *q,
      * and find_bare_sig in walk_cfi.c).  The code to which a signal's handler
      * returns is a function's first byte, too. */
     if (WORD_KIND(q->words) == JP_CFI_NONE &&
-        !jp_buffer_has_page_sig(walk->buffer, caller) &&
-        !jp_maps_executable_sig(walk->buffer, caller))
+        !jp_walk_is_code_sig(walk, caller))
         return 0;
     if (WORD_KIND(next) != JP_CFI_REGISTER &&
         (WORD_KIND(next) == JP_CFI_SIGNAL ||

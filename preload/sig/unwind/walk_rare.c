@@ -4,15 +4,13 @@
  * frames, by expressions; and finding the root of a stack that the program
  * made.
  * Runs in: handler, any thread. */
-#include "cfi/cfi_cache.h"
+#include "walk_rare.h"
+
 #include "sig/arch/arch.h"
-#include "sig/code/maps.h"
-#include "sig/os/own.h"
-#include "sig/os/sys.h"
-#include "sig/state/config.h"
 #include "sig/state/buffer.h"
+#include "sig/state/config.h"
 #include "sig/state/thread.h"
-#include "walk_cfi.h"
+#include "walk_ahead.h"
 
 #define GOING JP_WALK_GOING
 /* Of how many last frames the walk asks whether a call precedes them. */
@@ -53,8 +51,8 @@ int jp_walk_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         return JP_REASON_BOUNDS;
     const ucontext_t *context = (const ucontext_t *)at;
     if (!walk->sure) {
-        if (jp_own_read_sig(at, walk->buffer->walker, JP_ARCH_SIGNAL_BYTES) !=
-            JP_ARCH_SIGNAL_BYTES)
+        if (!jp_walk_copy_sig(walk, at, walk->buffer->walker,
+                              JP_ARCH_SIGNAL_BYTES))
             return JP_REASON_BOUNDS;
         context = (const ucontext_t *)walk->buffer->walker;
     }
@@ -97,7 +95,7 @@ static int read_word_sig(void *data, uint64_t address, uint64_t *word)
     struct jp_walk *walk = data;
     return jp_walk_inside_sig(walk, address)
                ? jp_walk_read_sig(walk, address, word)
-               : jp_own_read_sig(address, word, sizeof(*word)) == sizeof(*word);
+               : jp_walk_copy_sig(walk, address, word, sizeof(*word));
 }
 
 int jp_walk_computed_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
@@ -108,8 +106,9 @@ int jp_walk_computed_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     const int level = frame->interrupted && !JP_ARCH_CALL_PUSHES;
     if (!frame->interrupted && !frame->follow)
         return JP_WALK_AGAIN;
-    if (frame->lost || jp_cfi_work_out_sig(pc, walk->buffer->maps_epoch,
-                                           walk->buffer->rows, &values) != 0)
+    if (frame->lost ||
+        walk->process->work_out_sig(pc, walk->buffer->maps_epoch,
+                                    walk->buffer->rows, &values) != 0)
         return JP_REASON_NO_RULE;
     if (values.is_root)
         return jp_walk_root_sig(walk, 0);
@@ -135,9 +134,10 @@ int jp_walk_root_sig(const struct jp_walk *walk, int by_hand)
 
 /* Whether a return address follows no call instruction, so that code has put it
  * on the stack.  0 in JIT code, where that is common. */
-static int is_by_hand_sig(uint64_t address)
+static int is_by_hand_sig(const struct jp_walk *walk, uint64_t address)
 {
-    return !jp_maps_anonymous_sig(address) && jp_walk_called_sig(address) == 0;
+    return !walk->process->is_anonymous_sig(address) &&
+           jp_walk_called_sig(walk, address) == 0;
 }
 
 int jp_walk_end_sig(struct jp_walk *walk, int reason)
@@ -151,7 +151,7 @@ int jp_walk_end_sig(struct jp_walk *walk, int reason)
         if (walk->total < walk->arrived + i)
             break;
         uint64_t *frame = walk->next - i;
-        if (!is_by_hand_sig(*frame))
+        if (!is_by_hand_sig(walk, *frame))
             continue;
         ++*frame; /* exact */
         walk->next = frame + 1;

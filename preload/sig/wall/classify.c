@@ -192,7 +192,7 @@ void jp_classify_since_sample_sig(const struct jp_wall *wall,
     struct jp_finding *found = &look->found;
     found->same = found->same && !wall->wait.moved;
     if (found->blocks != JP_LEFT_UNKNOWN)
-        found->blocks += wall->wait.passed;
+        found->blocks += wall->wait.skipped;
 }
 
 void jp_classify_compared_sig(struct jp_finding *found, enum jp_stack stack)
@@ -222,12 +222,12 @@ void jp_classify_unsampled_sig(struct jp_wall *wall, const struct jp_look *look)
         wall->wait.restless_ns = look->seen.now_ns + RESTLESS_NS;
 }
 
-void jp_classify_passed_sig(struct jp_wall *wall, const struct jp_look *look)
+void jp_classify_skipped_sig(struct jp_wall *wall, const struct jp_look *look)
 {
     const struct jp_wall_stratum *stratum = &wall->stratum;
     const uint64_t now = look->seen.now_ns;
     struct jp_wall_wait *wait = &wall->wait;
-    wait->passed += look->found.blocks;
+    wait->skipped += look->found.blocks;
     wait->moved |= !look->found.same;
     wait->waits = look->found.waits;
     wait->found_ns = now;
@@ -251,6 +251,6 @@ void jp_classify_sampled_sig(struct jp_wall *wall, const struct jp_look *look)
     wait->late = now > wall->stratum.moment_ns + JP_CLASSIFY_PROMPT_NS;
     wait->waits = found->waits || found->returns;
     wait->found_ns = now;
-    wait->passed = 0;
+    wait->skipped = 0;
     wait->moved = 0;
 }

@@ -78,6 +78,6 @@ void jp_classify_sampled_sig(struct jp_wall *wall, const struct jp_look *look);
  * with this one. */
 void jp_classify_unsampled_sig(struct jp_wall *wall,
                                const struct jp_look *look);
-void jp_classify_passed_sig(struct jp_wall *wall, const struct jp_look *look);
+void jp_classify_skipped_sig(struct jp_wall *wall, const struct jp_look *look);
 
 #endif

@@ -139,17 +139,17 @@ static void tell_sig(const struct jp_accounted *result)
         jp_count_sig(JP_COUNT_LOOKING_NS, result->looking_ns);
 }
 
-/* A signal that takes no sample.  passed: it is one of a timer that goes on by
+/* A signal that takes no sample.  skipped: it is one of a timer that goes on by
  * itself. */
-static void pass_sig(struct jp_thread *thread, const struct jp_look *look,
-                     int passed)
+static void skip_sig(struct jp_thread *thread, const struct jp_look *look,
+                     int skipped)
 {
     const struct jp_given given = jp_observe_given_sig(thread);
     struct jp_accounted result = {0};
-    if (!jp_estimate_pass_sig(&thread->clock.wall, &given, look, passed,
+    if (!jp_estimate_skip_sig(&thread->clock.wall, &given, look, skipped,
                               &result))
         return;
-    jp_observe_passed_sig(thread, look);
+    jp_observe_skipped_sig(thread, look);
     tell_sig(&result);
 }
 
@@ -179,13 +179,13 @@ static enum jp_observed observe_sig(struct jp_pass *pass)
     look_sig(thread, pass->signal.interrupted, look);
     if (skipped)
         pass->due.counted_ns = jp_schedule_counted_sig(
-            &wall->stratum, found, jp_threads_taken_sig(),
+            &wall->stratum, found, jp_observe_given_sig(thread).threads,
             wall->stratum.fence_period_ns);
     /* The CPU timer tells that the thread runs, but not when its wait ended:
      * the stratum stays as it was drawn, unless the thread runs on. */
     if ((woken || skipped) && !found->ends &&
         !(woken && runs_long_sig(thread, found))) {
-        pass_sig(thread, look, skipped);
+        skip_sig(thread, look, skipped);
         return JP_OBSERVED_NONE;
     }
     jp_classify_since_sample_sig(wall, look);

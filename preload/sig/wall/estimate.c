@@ -28,15 +28,15 @@ void jp_estimate_sample_sig(struct jp_wall *wall, const struct jp_given *given,
     result->due->probes = result->due->running != 0 && !stratum->was_parked;
 }
 
-int jp_estimate_pass_sig(struct jp_wall *wall, const struct jp_given *given,
-                         const struct jp_look *look, int passed,
+int jp_estimate_skip_sig(struct jp_wall *wall, const struct jp_given *given,
+                         const struct jp_look *look, int skipped,
                          struct jp_accounted *result)
 {
     jp_classify_unsampled_sig(wall, look);
-    if (!passed || look->found.blocks == 0 ||
+    if (!skipped || look->found.blocks == 0 ||
         look->found.blocks == JP_LEFT_UNKNOWN)
         return 0;
     jp_account_used_sig(wall, given, look, result);
-    jp_classify_passed_sig(wall, look);
+    jp_classify_skipped_sig(wall, look);
     return 1;
 }

@@ -16,11 +16,11 @@ void jp_estimate_sample_sig(struct jp_wall *wall, const struct jp_given *given,
                             const struct jp_look *look,
                             struct jp_accounted *result);
 
-/* A signal that takes no sample, of a timer that goes on by itself if passed is
- * set.  Returns whether the look must be remembered: the next signal is
+/* A signal that takes no sample.  skipped: it is one of a timer that goes on by
+ * itself.  Returns whether the look must be remembered: the next signal is
  * compared with it. */
-int jp_estimate_pass_sig(struct jp_wall *wall, const struct jp_given *given,
-                         const struct jp_look *look, int passed,
+int jp_estimate_skip_sig(struct jp_wall *wall, const struct jp_given *given,
+                         const struct jp_look *look, int skipped,
                          struct jp_accounted *result);
 
 #endif

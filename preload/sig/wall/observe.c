@@ -129,7 +129,8 @@ void jp_observe_sampled_sig(struct jp_thread *thread,
     thread->clock.cpu_ns = look->seen.before_ns + look->found.used_ns;
 }
 
-void jp_observe_passed_sig(struct jp_thread *thread, const struct jp_look *look)
+void jp_observe_skipped_sig(struct jp_thread *thread,
+                            const struct jp_look *look)
 {
     remember_sig(thread, look->seen.switches, look->seen.held, 0);
     thread->clock.cpu_ns = look->seen.before_ns + look->found.used_ns;

@@ -49,8 +49,8 @@ void jp_observe_sampled_sig(struct jp_thread *thread,
                             const struct jp_look *look, uint64_t late_ns);
 
 /* Remembers the figures of a signal that took none. */
-void jp_observe_passed_sig(struct jp_thread *thread,
-                           const struct jp_look *look);
+void jp_observe_skipped_sig(struct jp_thread *thread,
+                            const struct jp_look *look);
 
 /* Reads what the next signal is compared with, at the end of a signal that took
  * a sample: the handler's CPU time and switches are not the thread's.

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "cursor.h"
+#include "sig/arch/arch.h"
 
 #define ENTRY_MAX (256U * 1024U) /* bytes of a CIE or FDE */
 #define SCAN_MAX 100000U         /* entries looked at without a table */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cfi.h"
+#include "cfi_run.h"
 
 #define JP_CFI_CACHE_BITS 13U
 

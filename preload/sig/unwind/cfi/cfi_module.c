@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies of modules' call-frame information.  A block is copied from memory
- * when it is first needed, by jp_own_read_sig, so that memory which
- * another thread unmaps meanwhile, or a file that is cut short, is an error
- * and not a fault.  It works for files, deleted files, the vdso and memfds
- * alike.
+ * The table of modules whose call-frame information is in use.
  * Runs in: handler, any thread. */
 #include "cfi_module.h"
 
@@ -15,7 +11,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "cfi.h"
+#include "cfi_image.h"
+#include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/own.h"
 #include "sig/os/sys.h"
@@ -24,7 +21,6 @@
 #define HEADERS_MAX 64U          /* program headers looked at */
 #define IMAGE_MAX (512ULL << 20) /* address space reserved for a segment */
 #define BLOCK JP_CFI_BLOCK
-#define COMPARED 256U /* bytes that tell one file's table from another's */
 
 enum state {
     EMPTY = 0,
@@ -49,67 +45,6 @@ struct jp_cfi_module {
 
 static struct jp_cfi_module modules[MODULES_MAX];
 static _Atomic uint32_t modules_used;
-
-/* Whether there are copied bytes of a module's .eh_frame_hdr. */
-static int has_bytes_sig(const struct jp_cfi_image *image)
-{
-    return image->size != 0 && image->filled != NULL &&
-           atomic_load(&image->filled[image->header / BLOCK]) != 0;
-}
-
-/* Whether memory still has the first bytes that were copied of a module's
- * .eh_frame_hdr, if any were: the table begins there, and is different in each
- * file. */
-static int same_bytes_sig(const struct jp_cfi_image *image)
-{
-    uint64_t now[8]; /* a piece: the handler's stack is small */
-    const uint64_t block = image->header / BLOCK;
-    uint64_t end = (block + 1) * BLOCK;
-    if (!has_bytes_sig(image))
-        return 1;
-    if (end > image->header + COMPARED)
-        end = image->header + COMPARED;
-    if (end > image->size)
-        end = image->size;
-    for (uint64_t at = image->header; at < end; at += sizeof(now)) {
-        const uint64_t size = end - at < sizeof(now) ? end - at : sizeof(now);
-        const long got = jp_own_read_sig(image->address + at, now, size);
-        /* Where a filter forbids to read memory, the mappings cannot be read
-         * again either: the table of ranges is as it was. */
-        if (got < 0 && got != -EFAULT && got != -EIO)
-            return 1;
-        if (got != (long)size || memcmp(now, image->data + at, size) != 0)
-            return 0;
-    }
-    return 1;
-}
-
-const uint8_t *jp_cfi_bytes_sig(const struct jp_cfi_image *image,
-                                uint64_t offset, uint64_t size)
-{
-    if (offset > image->size || size > image->size - offset)
-        return NULL;
-    const uint8_t *bytes = image->data + offset;
-    if (image->filled == NULL || size == 0)
-        return bytes;
-    for (uint64_t block = offset / BLOCK; block <= (offset + size - 1) / BLOCK;
-         block++) {
-        uint64_t at = block * BLOCK, left = image->size - at;
-        if (atomic_load_explicit(&image->filled[block], memory_order_acquire) !=
-            0)
-            continue;
-        if (left > BLOCK)
-            left = BLOCK;
-        /* While libraries are opened or closed, memory may be another's. */
-        if ((jp_maps_is_dirty_sig() &&
-             !(has_bytes_sig(image) && same_bytes_sig(image))) ||
-            jp_own_read_sig(image->address + at, image->data + at, left) !=
-                (long)left)
-            return NULL;
-        atomic_store_explicit(&image->filled[block], 1, memory_order_release);
-    }
-    return bytes;
-}
 
 /* What a module's program headers say. */
 struct layout {
@@ -238,7 +173,8 @@ static int still_there_sig(struct jp_cfi_module *module, uint32_t epoch)
         return 1;
     if (jp_maps_find_sig(module->range.start, &range) == 0 &&
         jp_ranges_same_sig(&range, &module->range) &&
-        range.base == module->range.base && same_bytes_sig(&module->image)) {
+        range.base == module->range.base &&
+        jp_cfi_same_bytes_sig(&module->image)) {
         atomic_store(&module->epoch, epoch);
         return 1;
     }

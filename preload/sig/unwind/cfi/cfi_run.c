@@ -4,7 +4,7 @@
  * the row of the table that they describe there.  Only the registers that walks
  * need are followed.
  * Runs in: handler, any thread. */
-#include "cfi.h"
+#include "cfi_run.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,12 +3,13 @@
  * Builds one part of a report from the tree: functions with self and total,
  * callers and callees, in the order in which they are shown.
  * Runs in: analyzer. */
-#include "part.h"
+#include "part_build.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "tiers.h"
 
 #define NO_ROW UINT32_MAX
 

@@ -6,8 +6,8 @@
  * contexts, so many at once as fit into a bounded amount of memory; each range
  * goes through all stacks again.
  * Runs in: analyzer. */
-#ifndef JR_CALLGRIND_H
-#define JR_CALLGRIND_H
+#ifndef JR_CALLGRIND_COSTS_H
+#define JR_CALLGRIND_COSTS_H
 
 #include "base/index.h"
 #include "export.h"

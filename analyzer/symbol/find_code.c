@@ -9,6 +9,7 @@
 
 #include "base/search.h"
 #include "symbol.h"
+#include "symbol/elf/module_code.h"
 #include "symbol/elf/modules.h"
 
 int jr_code_find(struct jr_space *space, uint64_t address, uint64_t time_ns,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/scope.h"
 #include "write/escape.h"
 #include "write/facts.h"
 

@@ -2,16 +2,20 @@
  *
  * The flat and the hierarchical profile as plain text for a terminal.
  * Runs in: analyzer. */
+#include "text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/build.h"
+#include "model/part_build.h"
+#include "model/part_flat.h"
 #include "write/coverage.h"
 #include "write/escape.h"
 #include "write/facts.h"
 #include "write/marks.h"
 #include "write/parts.h"
-#include "write/report.h"
 #include "write/waits.h"
 
 #define RULE                                                                   \

@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "base/order.h"
+#include "model/scope.h"
+#include "model/words.h"
 #include "write/export/export.h"
 #include "write/facts.h"
 #include "write/who.h"

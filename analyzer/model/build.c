@@ -2,12 +2,15 @@
  *
  * Life of a model, its sums, and small questions to it.
  * Runs in: analyzer. */
-#include "model.h"
+#include "build.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/order.h"
+#include "model/marks/inside.h"
+#include "span.h"
+#include "tree.h"
 
 void jr_model_init(struct jr_model *model, const struct jr_filter *filter)
 {
@@ -162,7 +165,7 @@ int jr_process_may_change(const struct jr_process *process)
 {
     const struct jp_log_header *header = &process->run->header;
 
-    return process->run->given ||
+    return process->run->is_unrepeatable ||
            (!process->map->exited &&
             (header->ring_bytes > 0 ||
              header->counters[JP_COUNT_RING_REUSED] > 0));

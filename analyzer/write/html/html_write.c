@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "jp_limits.h"
+#include "model/part_build.h"
 #include "write/escape.h"
 
 void jr_html_nothing(const struct jr_report *report, FILE *out)
@@ -127,7 +128,7 @@ void jr_write_html(const struct jr_report *report, FILE *out)
     fputs("<main>\n", out);
     if (report->nparts == 0)
         jr_html_nothing(report, out);
-    jr_waits_html(report, out);
+    jr_waits_html(report, JR_WAITS_PLAIN, out);
     put_main(report, &writing);
     fputs("</main>\n<footer>jprof-report " JP_VERSION
           ". Count (self): time in the function itself. Hits (total): time in "

@@ -6,12 +6,15 @@
  * time of the process and of all that it waited for itself.  So the times of
  * its children are taken from that, and what is left is its own.
  * Runs in: analyzer. */
-#include "cover.h"
+#include "cover_sum.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cover_clocks.h"
+#include "cover_gap.h"
+#include "cover_image.h"
 #include "model/model.h"
 
 static uint64_t least(uint64_t a, uint64_t b)

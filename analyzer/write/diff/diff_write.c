@@ -12,6 +12,8 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "model/build.h"
+#include "model/part_build.h"
 #include "write/escape.h"
 #include "write/facts.h"
 #include "write/figures.h"

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "jp_limits.h"
+#include "model/scope.h"
 #include "write/facts.h"
 #include "write/program.h"
 
