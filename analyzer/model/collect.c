@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Samples to leaves of the tree.  Where nothing asks for threads or times, the
- * sums of the run's stacks are enough, but for stacks that changed their
- * meaning; else the log is gone through again.  A stack is resolved when it is
- * first seen and again only when a sample lies outside the time for which the
- * answer holds.
+ * Samples to leaves of the tree.  The sums of a run's stacks are enough, unless
+ * a view needs threads or times, or a stack changed its meaning.  A stack is
+ * resolved anew for a sample outside the time for which its names hold.
  * Runs in: analyzer. */
 #include "collect.h"
 

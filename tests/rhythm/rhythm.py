@@ -70,7 +70,8 @@ def measure(beat, way, hertz, args, nobody):
                  for true, got in found.values())
     due = sum(truth.values()) * hertz
     words = rhythms.wrong(stacks, truth,
-                          samples if way == "cpu" else due, 1 / hertz)
+                          samples if way == "cpu" else due, 1 / hertz,
+                          beat.micros / 1e6)
     return words, "%-62s %5g Hz %-4s %-6s %5.1f points %4.1f errors %6d of %6d" \
         % (beat, hertz, way, "nobody" if nobody else "", 100 * points, errors,
            samples, due)

@@ -34,7 +34,8 @@ class RhythmCase(Case):
     def check(self, beat, hertz, seconds, **options):
         truth, stacks, samples = self.profile(beat, hertz, seconds, **options)
         self.assertEqual(
-            rhythms.wrong(stacks, truth, samples, 1 / hertz), [], str(beat))
+            rhythms.wrong(stacks, truth, samples, 1 / hertz,
+                          beat.micros / 1e6), [], str(beat))
 
 
 class Rhythm(RhythmCase):

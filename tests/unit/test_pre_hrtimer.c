@@ -256,6 +256,32 @@ static void test_short_bursts(void **state)
     }
 }
 
+/* A thread that loses its CPU in short system calls, as on a busy machine: what
+ * expires meanwhile is no sample of them. */
+static void test_lost_cpu(void **state)
+{
+    (void)state;
+    use(4 * MS);
+    struct jp_thread *thread = begin();
+    for (unsigned i = 0; i < 20000; i++) {
+        compute(thread, 0, random_to(2 * MS));
+        compute(thread, 1, random_to(MS));
+        compute(thread, 2, 500);
+        fake.now_ns += random_to(2) != 0 ? random_to(9 * MS) : 0;
+        compute(thread, 2, 500);
+    }
+    uint64_t all = 0;
+    for (unsigned i = 0; i < FUNCTIONS; i++)
+        all += used[i];
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        const double off = ((double)sampled[i] - (double)used[i]) / (double)all;
+        if (fabs(off) > 0.01)
+            fail_msg("function %u of %.3f%% is off by %+.2f points", i,
+                     100 * (double)used[i] / (double)all, 100 * off);
+    }
+    end(thread);
+}
+
 /* The samples are as many as the periods, and no wait is interrupted twice.
  * The place of some of them is the tick's. */
 static void test_unseen_waits(void **state)
@@ -398,6 +424,7 @@ int main(void)
         cmocka_unit_test_setup(test_without_waits, set_up),
         cmocka_unit_test_setup(test_hooked_waits, set_up),
         cmocka_unit_test_setup(test_short_bursts, set_up),
+        cmocka_unit_test_setup(test_lost_cpu, set_up),
         cmocka_unit_test_setup(test_unseen_waits, set_up),
         cmocka_unit_test_setup(test_rhythm_of_the_period, set_up),
         cmocka_unit_test_setup(test_lengths, set_up),

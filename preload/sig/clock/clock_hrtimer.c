@@ -34,6 +34,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
+#include "sig/timers/random.h"
 #include "sig/timers/timer.h"
 #include "sig/timers/used.h"
 #include "sig/wall/account.h"
@@ -49,12 +50,20 @@
  * would have expired. */
 #define STOPPING_CALLS 4U
 
-/* From so many early signals on since the last sample, the thread computes in
- * bursts that are short beside a period.  The timer then expires four times in
- * a period of real time, at random moments, until a signal finds the thread
- * computing and the stratum's moment passed: in a short burst each place is
- * found alike. */
+/* From so many signals in waits on since the last sample, the thread computes
+ * in bursts that are short beside a period.  The timer then expires four times
+ * in a period of real time on the average, until a signal finds the thread
+ * computing and the stratum's moment passed.  The time to the next expiry is
+ * exponentially distributed, so that each place is found alike, however soon
+ * the thread comes to it after the timer was set. */
 #define SHORT_BURSTS 4U
+
+/* In short bursts, a signal that comes long after the timer's expiry finds the
+ * thread where it lost its CPU, as in a system call, and not where it computed.
+ * It is no sample, but where the thread has computed for PERIODS_MOST without
+ * one.  Long is more than PROMPT_NS and twice the delay of other signals. */
+#define PROMPT_NS 20000U
+#define PERIODS_MOST 16U
 
 /* The budget grows at early signals as if a part of the real time that has
  * passed were the thread's CPU time. */
@@ -95,8 +104,9 @@ static void set_sig(struct jp_thread *thread, uint64_t used_ns)
                         ? state->strata.moment_ns - used_ns
                         : 1;
     if (has_short_bursts_sig(state))
-        left = jp_clock_random_sig(thread->tid,
-                                   thread->clock.budget.period_ns / 2);
+        left = jp_random_exponential_sig(
+            jp_clock_random_sig(thread->tid, UINT64_MAX),
+            thread->clock.budget.period_ns / 4);
     state->expires_ns = jp_sys_clock_sig(CLOCK_MONOTONIC) + left;
     state->stopped = 0;
     jp_clock_set_timer_sig(thread->clock.timer, left, 0);
@@ -153,8 +163,9 @@ static void stop_sig(struct jp_thread *thread, int in_hook)
         wait_unseen_sig(thread);
 }
 
-/* Counts a signal that is a sample, or was early. */
-static void count_sig(struct jp_thread *thread, uint64_t now_ns,
+/* Counts a signal that is a sample, or was early.  waits: it found the thread
+ * in a wait.  (A thread that only lacks a CPU has no short bursts.) */
+static void count_sig(struct jp_thread *thread, uint64_t now_ns, int waits,
                       struct jp_due *due)
 {
     struct jp_hrtimer *state = &thread->clock.hrtimer;
@@ -165,23 +176,42 @@ static void count_sig(struct jp_thread *thread, uint64_t now_ns,
         state->early = has_short_bursts_sig(state) ? SHORT_BURSTS - 1 : 0;
         return;
     }
-    state->early += state->early < UINT8_MAX;
+    state->early += waits && state->early < UINT8_MAX;
     due->counted_ns = (gap < period ? gap : period) / EARLY_PART;
+}
+
+/* Whether a signal of a thread with short bursts found it where it computed.
+ * The delay of a signal is the shortest of the last ones, about. */
+static int is_prompt_sig(struct jp_thread *thread, uint64_t now_ns,
+                         uint64_t used_ns)
+{
+    struct jp_hrtimer *state = &thread->clock.hrtimer;
+    const uint64_t late =
+        now_ns > state->expires_ns ? now_ns - state->expires_ns : 0;
+    const uint64_t most = PROMPT_NS + 2 * (uint64_t)state->delay_ns;
+    state->delay_ns = late < state->delay_ns
+                          ? (uint32_t)late
+                          : state->delay_ns + state->delay_ns / 16 + 100;
+    return late <= most ||
+           used_ns > state->strata.end_ns +
+                         PERIODS_MOST * thread->clock.budget.period_ns;
 }
 
 static enum jp_observed observe_sig(struct jp_pass *pass)
 {
     struct jp_thread *thread = pass->thread;
     struct jp_due *due = &pass->due;
-    const struct jp_hrtimer *state = &thread->clock.hrtimer;
+    struct jp_hrtimer *state = &thread->clock.hrtimer;
     const int in_hook = is_in_hook_sig(state, pass->signal.interrupted);
     const struct jp_wall_call call =
         jp_observe_call_sig(pass->signal.interrupted);
     const int waits = jp_classify_in_call_sig(&call, in_hook);
     const uint64_t used = used_sig(thread, waits);
-    if (!waits || !has_short_bursts_sig(state))
-        due->cpu = take_due_sig(thread, used + (waits ? 0 : EARLY_NS));
-    count_sig(thread, pass->signal.now_ns, due);
+    const int prompt = is_prompt_sig(thread, pass->signal.now_ns, used);
+    if (!has_short_bursts_sig(state) || (!waits && prompt))
+        due->cpu =
+            take_due_sig(thread, used + (waits || !prompt ? 0 : EARLY_NS));
+    count_sig(thread, pass->signal.now_ns, waits, due);
     /* (Outside of hooks, a thread that is about to make a system call looks
      * like one that waits in it.  If the timer was early, it was off the
      * CPU.) */
@@ -271,6 +301,7 @@ static int arm_sig(struct jp_thread *thread)
     state->stopped = 0;
     state->early = 0;
     state->fired_ns = 0;
+    state->delay_ns = 0;
     /* The first signal may come at once, and sets the timer again: its id is
      * stored before it runs. */
     const int timer = jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, 0, 0);

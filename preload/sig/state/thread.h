@@ -40,7 +40,8 @@ struct jp_hrtimer {
     uint64_t frame;      /* an address in the frame of the hook whose call the
                             thread is in; 0: it is in none */
     uint64_t fired_ns;   /* CLOCK_MONOTONIC of the last signal */
-    uint8_t early;       /* signals since the last sample that were none */
+    uint32_t delay_ns;   /* from a timer's expiry to its signal, about */
+    uint8_t early;       /* signals in waits since the last sample */
     uint8_t call;        /* the hook, as an index of `stopping` */
     uint8_t stopped;     /* the timer is stopped, until the wait is over */
     uint8_t stopping[JP_HRTIMER_CALLS]; /* how many of the next calls of the
