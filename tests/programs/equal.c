@@ -16,6 +16,9 @@
 
 static double each;
 
+NOINLINE double serial(double seconds);
+NOINLINE double parallel(double seconds);
+
 NOINLINE double serial(double seconds)
 {
     double now = 0;

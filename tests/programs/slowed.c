@@ -21,6 +21,9 @@
 
 typedef void unit_function(void);
 
+NOINLINE void slowed(unit_function *unit, unsigned units);
+NOINLINE void others(unit_function *unit, unsigned units);
+
 static uint64_t *memory;
 static int zeros = -1;
 static volatile uint64_t sink;
