@@ -44,9 +44,12 @@ __asm__(".pushsection work_text,\"ax\",@progbits\n.balign 4096\n"
         ".rept 2048\n .byte (i * 167 + i / 256 + 13) & 255\n .set i, i + 1\n"
         ".endr\n.popsection\n");
 
-#define COPIED                                                                 \
-    __attribute__((noinline, noclone, section("work_text"),                    \
-                   optimize("no-omit-frame-pointer")))
+#ifdef __clang__
+#define AS_WRITTEN noinline
+#else
+#define AS_WRITTEN noinline, noclone, optimize("no-omit-frame-pointer")
+#endif
+#define COPIED __attribute__((AS_WRITTEN, section("work_text")))
 COPIED uint64_t inner_copied(uint64_t turns);
 COPIED uint64_t outer_copied(uint64_t turns);
 

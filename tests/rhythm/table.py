@@ -68,7 +68,7 @@ def by_perf(beat, seconds):
         text = subprocess.run(
             ["perf", "script", "-i", "data", "-F", "ip,sym"], cwd=folder,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
-    return share([([line.strip()], 1) for line in text.splitlines()])
+    return share([(line.split()[-1:], 1) for line in text.splitlines()])
 
 
 def by_gperftools(beat, seconds):
