@@ -163,9 +163,12 @@ $(B)/preload/sig/files/%.o $(B)/preload/sig/jit/%.o $(B)/preload/sig/os/%.o \
 $(B)/preload/sig/clock/clock.o $(B)/preload/sig/clock/clock_itimer.o \
 $(B)/preload/sig/clock/clock_perf.o $(B)/preload/sig/clock/process_timer.o \
 $(B)/preload/sig/clock/rtc.o $(B)/preload/sig/clock/unseen.o \
-$(B)/preload/sig/wall/traced.o $(B)/preload/sig/clock/clock_timer.o \
+$(B)/preload/sig/wall/%.o $(B)/preload/sig/clock/clock_timer.o \
 $(B)/preload/sig/timers/timer.o \
 $(B)/preload/sig/adopt.o $(B)/preload/sig/control.o \
+$(B)/preload/sig/kernel_threads.o $(B)/preload/sig/unwind/cfi/cfi_run.o \
+$(B)/preload/sig/unwind/walk_hidden.o $(B)/preload/sig/state/thread.o \
+$(B)/preload/sig/clock/clock_hrtimer.o $(B)/preload/sig/unwind/cfi/cfi.o \
 $(B)/preload/sig/logfile.o $(B)/preload/sig/log/annex.o \
 $(B)/preload/sig/log/share.o $(B)/preload/sig/log/reserve.o \
 $(B)/preload/sig/log/mine.o $(B)/preload/sig/log/chunk.o \
@@ -179,7 +182,7 @@ $(B)/preload/sig/unwind/cfi/cfi_image.o \
 $(B)/preload/sig/unwind/walk_rare.o $(B)/preload/sig/unwind/walk_libunwind.o \
 $(B)/preload/sig/unwind/shake.o $(B)/preload/sig/timers/left.o \
 $(B)/preload/sig/unwind/cfi/cfi_expr.o $(B)/preload/sig/unwind/cfi/cfi_ready.o \
-$(B)/preload/sig/unwind/walk_back.o \
+$(B)/preload/sig/unwind/walk_back.o $(B)/preload/sig/unwind/walk_ahead.o \
 $(B)/preload/sig/unwind/walk_first.o: SIGFLAGS += $(if \
   $(filter -O2 -O3,$(CFLAGS)),-Os)
 $(B)/preload/sig/%.o: preload/sig/%.c

@@ -249,12 +249,13 @@ static int check(const struct jr_options *options)
 int jr_options_parse(int argc, char **argv, struct jr_options *options)
 {
     struct jr_command_line line = {.words = argv + (argc > 0)};
-    const struct jr_option_table table = {rows, NROWS, options};
+    struct jr_option_table table = {rows, NROWS, NULL};
     enum jr_word word;
     const char *asked;
     int result;
 
     *options = (struct jr_options){.filter.end = UINT64_MAX};
+    table.target = options;
     while ((word = jr_option_next(&line, &table, 1)) == JR_WORD_OPTION ||
            word == JR_WORD_OPERAND)
         if (word == JR_WORD_OPERAND)

@@ -28,7 +28,7 @@ static struct found_option find(const struct jr_option_table *tables,
             const struct jr_option *row = &tables[i].rows[j];
 
             if (letter ? row->letter == letter
-                       : row->word && strlen(row->word) == length &&
+                       : row->word && word && strlen(row->word) == length &&
                              memcmp(row->word, word, length) == 0)
                 return (struct found_option){row, tables[i].target};
         }
@@ -63,7 +63,7 @@ static int choose(uint8_t *number, const struct jr_option *row,
                   const char *name, const char *value)
 {
     for (uint8_t i = 0; row->choices[i]; i++)
-        if (strcmp(value, row->choices[i]) == 0) {
+        if (value && strcmp(value, row->choices[i]) == 0) {
             *number = i;
             return 0;
         }

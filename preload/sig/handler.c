@@ -232,12 +232,12 @@ is_due_sig(const struct jp_clock_kind *kind, struct jp_pass *pass)
     struct jp_look look = {0};
     pass->look = &look;
     const enum jp_observed observed = kind->observe(pass);
-    if (observed == JP_OBSERVED_NONE)
-        return 0;
     if (observed == JP_OBSERVED_COMPARE)
         jp_sampling_compare_sig(pass);
-    jp_clock_account_sig(kind, pass);
-    return 1;
+    if (observed != JP_OBSERVED_NONE)
+        jp_clock_account_sig(kind, pass);
+    pass->look = NULL;
+    return observed != JP_OBSERVED_NONE;
 }
 
 /* Handles a signal of the calling thread's own clock.  If it comes while the

@@ -182,7 +182,7 @@ static void collect(char **argv, const char *first, va_list *list, size_t count)
         char **argv = __builtin_alloca((count + 1) * sizeof(char *));          \
         va_start(list, first);                                                 \
         collect(argv, first, &list, count);                                    \
-        char *const *envp = environment;                                       \
+        char *const *envp = (environment);                                     \
         va_end(list);                                                          \
         return exec(subject, argv, envp);                                      \
     }
