@@ -89,16 +89,18 @@ def delay_s():
 
 def wrong(stacks, truth, samples, period_s, beat_s=1):
     """What is beyond the bars, as words.  samples: of the functions.  beat_s:
-    the CPU time of one beat.  A moment that comes at the end of a beat, within
-    the signal's delay, is found in the wait behind it."""
+    the CPU time of one beat.  The signal's delay moves that part of a beat's
+    samples: from a function into the next one, and from the beat's end into
+    the wait behind it."""
+    moved = min(1, delay_s() / beat_s)
     found, periods = shares(stacks, truth)
     words = ["%s: true %.1f%%, %.1f%% of %d periods" % (
         name, 100 * true, 100 * got, periods)
              for name, (true, got) in found.items()
-             if abs(true - got) > allowed(true, periods)]
+             if abs(true - got) > allowed(true, periods) +
+             moved * true * (1 - true)]
     due = sum(truth.values()) / period_s
-    kept = max(0, 1 - delay_s() / beat_s)
-    if samples < LEAST * kept * due - ERRORS * due ** 0.5:
+    if samples < LEAST * (1 - moved) * due - ERRORS * due ** 0.5:
         words.append("%d samples of %d due" % (samples, due))
     return words
 

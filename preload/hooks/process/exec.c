@@ -172,8 +172,8 @@ static void collect(char **argv, const char *first, va_list *list, size_t count)
  * on as an array; that is on the stack, as a vfork child must not allocate.
  * environment: the new program's, an expression that may read the list behind
  * its NULL. */
-#define EXEC_LIST(name, subject, environment, exec)                            \
-    JP_HOOK(int, name, (const char *subject, const char *first, ...))          \
+#define EXEC_LIST(name, environment, exec)                                     \
+    JP_HOOK(int, name, (const char *program, const char *first, ...))          \
     {                                                                          \
         va_list list;                                                          \
         va_start(list, first);                                                 \
@@ -184,9 +184,9 @@ static void collect(char **argv, const char *first, va_list *list, size_t count)
         collect(argv, first, &list, count);                                    \
         char *const *envp = (environment);                                     \
         va_end(list);                                                          \
-        return exec(subject, argv, envp);                                      \
+        return exec(program, argv, envp);                                      \
     }
 
-EXEC_LIST(execl, path, environ, execve)
-EXEC_LIST(execlp, file, environ, execvpe)
-EXEC_LIST(execle, path, va_arg(list, char *const *), execve)
+EXEC_LIST(execl, environ, execve)
+EXEC_LIST(execlp, environ, execvpe)
+EXEC_LIST(execle, va_arg(list, char *const *), execve)
