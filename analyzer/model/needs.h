@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a report needs of the model, which keeps nothing else.
+ * The parts of the model that a report needs; the model keeps no others.
  * Runs in: analyzer. */
 #ifndef JR_NEEDS_H
 #define JR_NEEDS_H

@@ -398,7 +398,7 @@ static int holds(const struct jr_resolver *resolver, uint32_t call,
     return known->node != 0 && in_span(resolver, known->span, time_ns);
 }
 
-/* Who made a call; 0: nobody, also where a fiber begins there. */
+/* The caller of a frame; 0: it has none, or a fiber begins there. */
 static uint32_t caller_of(const struct jr_resolver *resolver, uint32_t call)
 {
     const struct jr_path *item = &resolver->stacks->calls.items[call];

@@ -9,7 +9,7 @@
 
 enum jr_scope { JR_SCOPE_ALL, JR_SCOPE_PROCESS, JR_SCOPE_THREAD };
 
-/* What a part covers. */
+/* The extent of a part. */
 struct jr_scope_key {
     enum jr_scope scope;
     uint32_t process; /* unless JR_SCOPE_ALL */

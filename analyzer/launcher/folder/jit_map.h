@@ -17,7 +17,7 @@ struct jl_jit_line {
     size_t start, length; /* of the line in the map */
 };
 
-/* What a map says. */
+/* The contents of a map. */
 struct jl_jit_map {
     struct jl_jit_line *lines; /* the last one about each file */
     size_t nlines, lines_room;

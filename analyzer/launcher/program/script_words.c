@@ -255,7 +255,7 @@ static void add_part(struct jl_script *script, const struct jl_span *part,
     }
 }
 
-/* Puts each of `more` behind each of `values`; where there is none, nothing. */
+/* Appends each of `more` to each of `values`.  An empty list stays empty. */
 static void append(struct jl_values *values, struct jl_values *more)
 {
     struct jl_values all = {.count = 0};

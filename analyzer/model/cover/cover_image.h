@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a log, its map and the tree say of the CPU time of a process.
+ * The CPU time of a process by its log, its map and the tree.
  * Runs in: analyzer. */
 #ifndef JR_COVER_IMAGE_H
 #define JR_COVER_IMAGE_H
