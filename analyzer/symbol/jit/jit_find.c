@@ -167,15 +167,22 @@ static int is_same(struct jr_jit *jit, struct jr_strings *strings,
            piece->size == other->size && one->name == two->name;
 }
 
-int jr_jit_agrees(struct jr_jit *jit, struct jr_strings *strings,
-                  const struct jr_jit_piece *piece, uint64_t address,
-                  uint64_t time_ns, struct jr_jit_span *span)
+/* A query for the pieces at an address in all layers. */
+static struct query query_of_all(struct jr_jit *jit, uint64_t address,
+                                 uint64_t time_ns, struct jr_jit_span *span)
 {
-    struct query query = {.jit = jit,
+    return (struct query){.jit = jit,
                           .address = address,
                           .time_ns = time_ns,
                           .span = span,
                           .all = 1};
+}
+
+int jr_jit_agrees(struct jr_jit *jit, struct jr_strings *strings,
+                  const struct jr_jit_piece *piece, uint64_t address,
+                  uint64_t time_ns, struct jr_jit_span *span)
+{
+    struct query query = query_of_all(jit, address, time_ns, span);
     const struct jr_jit_piece *other;
 
     search(&query, 1, 0, jit->leaves);
@@ -193,11 +200,7 @@ const struct jr_jit_piece *jr_jit_newer(struct jr_jit *jit,
                                         struct jr_jit_span *span)
 {
     const struct jr_jit_origin *file = jit->files[piece->file];
-    struct query query = {.jit = jit,
-                          .address = address,
-                          .time_ns = time_ns,
-                          .span = span,
-                          .all = 1};
+    struct query query = query_of_all(jit, address, time_ns, span);
     const struct jr_jit_piece *other;
 
     if (piece->layer != JR_LAYER_EXACT || !file->cut)
