@@ -31,12 +31,18 @@ static unsigned reads, regions, computed;
 static struct jp_buffer buffer;
 static struct jp_thread thread;
 
-/* The functions by which this process is asked (WRAP in tests.mk).  None is
- * called, so they do without their parameters. */
+static int in_main;
+
+/* The functions that ask this process (WRAP in tests.mk): no step calls one.
+ * A sanitizer's constructor calls hooks, which do, before main().  None takes
+ * more than six words. */
 #define FORBIDDEN(name)                                                        \
-    long __wrap_##name(void);                                                  \
-    long __wrap_##name(void)                                                   \
+    long __real_##name(long a, long b, long c, long d, long e, long f);        \
+    long __wrap_##name(long a, long b, long c, long d, long e, long f);        \
+    long __wrap_##name(long a, long b, long c, long d, long e, long f)         \
     {                                                                          \
+        if (!in_main)                                                          \
+            return __real_##name(a, b, c, d, e, f);                            \
         fail_msg("a step calls " #name);                                       \
         return 0;                                                              \
     }
@@ -270,5 +276,6 @@ int main(void)
         cmocka_unit_test_setup(by_expressions, set_up),
         cmocka_unit_test_setup(unreadable, set_up),
     };
+    in_main = 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
