@@ -158,13 +158,23 @@ $(B)/preload/glibc:
 	@grep -q __GLIBC__ $@ || { rm -f $@; \
 	  echo 'libjprof.so needs the GNU C library: doc/platforms.md' >&2; exit 1; }
 
+# Where segments take 64 KiB each, call-frame information of code that runs in
+# the handler alone, which is never on a stack that is walked, is left out.
+ifneq ($(filter aarch64%,$(MACHINE)),)
+$(filter $(B)/preload/sig/script/% $(B)/preload/sig/unwind/% \
+  $(B)/preload/sig/wall/% $(B)/preload/sig/jit/%,$(SIG_OBJ)): \
+  SIGFLAGS += -fno-asynchronous-unwind-tables -fno-unwind-tables
+endif
+
 # What runs seldom, or around system calls, is small.
 $(B)/preload/sig/files/%.o $(B)/preload/sig/jit/%.o $(B)/preload/sig/os/%.o \
 $(B)/preload/sig/clock/clock.o $(B)/preload/sig/clock/clock_itimer.o \
 $(B)/preload/sig/clock/clock_perf.o $(B)/preload/sig/clock/process_timer.o \
 $(B)/preload/sig/clock/rtc.o $(B)/preload/sig/clock/unseen.o \
 $(B)/preload/sig/wall/%.o $(B)/preload/sig/clock/clock_timer.o \
-$(B)/preload/sig/timers/timer.o \
+$(B)/preload/sig/timers/timer.o $(B)/preload/sig/script/image.o \
+$(B)/preload/sig/script/names.o $(B)/preload/sig/script/python_lines.o \
+$(B)/preload/sig/script/python_version.o \
 $(B)/preload/sig/adopt.o $(B)/preload/sig/control.o \
 $(B)/preload/sig/kernel_threads.o $(B)/preload/sig/unwind/cfi/cfi_run.o \
 $(B)/preload/sig/unwind/walk_hidden.o $(B)/preload/sig/state/thread.o \

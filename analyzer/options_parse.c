@@ -107,6 +107,8 @@ static const struct jr_option rows[] = {
     {0, "--event", "WHAT", JR_VALUE(jr_take_event),
      .help = "only time of this kind: cpu, running, blocked, ready "
              "(waiting for a CPU), raised"},
+    {0, "--interpreter-frames", NULL, FLAG(filter.interpreter),
+     .help = "show the interpreter's code that runs scripts' functions"},
     {0, "--split-events", NULL, FLAG(filter.split),
      .help = "end each stack in the kind of its time"},
     {0, "--jit-tiers", "HOW", CHOICE(filter.tiers, jr_tier_choices),

@@ -32,8 +32,10 @@
 #define JP_MAP_PAUSE "pause"     /* cpu */
 #define JP_MAP_CLEAR "clear"     /* cpu */
 #define JP_MAP_SAVE "save"
-#define JP_MAP_EXIT "exit" /* cpu */
-#define JP_MAP_NOTE "note" /* text */
+#define JP_MAP_EXIT "exit"       /* cpu */
+#define JP_MAP_NOTE "note"       /* text */
+#define JP_MAP_SCRIPT "script"   /* id line name file lines: a function */
+#define JP_MAP_RUNTIME "runtime" /* name version known */
 
 /* Words of the process tree's file (jprof-tree), which has lines of the same
  * form.  The first key is root, the pid of the tree's first process; space is

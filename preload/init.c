@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@
 #include "sig/mark.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
+#include "sig/script/script.h"
 #include "sig/state/gate.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
@@ -202,11 +204,18 @@ static uint64_t main_floor(uint64_t high)
     return high - (limit.rlim_cur < most ? limit.rlim_cur : most);
 }
 
-/* Has scans tell sig/jit of new mappings of files, which may be jitdumps. */
-static void listen_for_jit(void)
+/* Looks at a new mapping of a file, which may be a jitdump or an
+ * interpreter. */
+static void mapped_sig(const struct jp_vma *vma, uint64_t base)
 {
-    const struct jp_maps_listener listener = {jp_jit_mapped_sig,
-                                              jp_jit_look_sig};
+    jp_jit_mapped_sig(vma);
+    jp_script_mapped_sig(vma, base);
+}
+
+/* Has scans tell of new mappings of files. */
+static void listen_to_maps(void)
+{
+    const struct jp_maps_listener listener = {mapped_sig, jp_jit_look_sig};
     jp_maps_listen_sig(&listener);
 }
 
@@ -241,7 +250,8 @@ static int set_up(char **argv)
     jp_real_all();
     find_time();
     jp_target_begin();
-    listen_for_jit();
+    listen_to_maps();
+    jp_script_init((uint64_t)pthread_self());
     find_folder();
     jp_logname_guard();
     handed_over = jp_handover_take();

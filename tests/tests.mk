@@ -40,9 +40,11 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ := $(FUZZ_SRC:%.c=$(B)/%)
 FUZZ_LONG := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/libfuzzer/%)
 # Those of the library's parsers; the others are of jprof-report's.
-FUZZ_PRE := cfi
+FUZZ_PRE := cfi python
 FUZZ_PRE := $(FUZZ_PRE:%=$(B)/tests/fuzz/fuzz_%)
 FUZZ_PRE_LONG := $(FUZZ_PRE:$(B)/tests/fuzz/%=$(B)/libfuzzer/%)
+$(B)/tests/fuzz/fuzz_python $(B)/libfuzzer/fuzz_python: FUZZ_WRAP := \
+  jp_module_read_sig jp_sys_gather_sig jp_mapfile_append_sig
 # Those whose files are in memory alone.
 FUZZ_FAST := profile dwarf
 FUZZ_HELD := tests/fuzz/held.c tests/fuzz/parts.c
@@ -193,12 +195,12 @@ $(B)/tests/programs/%: tests/programs/%.c
 $(FUZZ_PRE): $(B)/%: %.c tests/fuzz/driver.c $(SIG_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
-	  tests/fuzz/driver.c $(SIG_OBJ)
+	  tests/fuzz/driver.c $(FUZZ_WRAP:%=-Wl,--wrap=%) $(SIG_OBJ)
 
 $(FUZZ_PRE_LONG): $(B)/libfuzzer/%: tests/fuzz/%.c $(SIG_SRC)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer $(WARN) -D_GNU_SOURCE \
-	  $(UNITFLAGS) -o $@ $< $(SIG_SRC)
+	  $(UNITFLAGS) -o $@ $< $(FUZZ_WRAP:%=-Wl,--wrap=%) $(SIG_SRC)
 
 $(filter-out $(FUZZ_PRE),$(FUZZ)): $(B)/%: %.c tests/fuzz/driver.c $(REP_LIB)
 	@mkdir -p $(@D)

@@ -64,6 +64,8 @@ struct jr_filter {
     uint8_t tiers;       /* enum jr_tiers */
     uint32_t events;     /* bits 1 << enum jp_event that count; 0: all */
     uint8_t split;       /* stacks end in the sample's event */
+    uint8_t interpreter; /* code that runs the functions of scripts is shown,
+                            which otherwise counts as theirs */
     uint32_t needs;      /* enum jr_needs: what the report needs */
     size_t most_samples; /* beyond so many, samples in one slice of time with
                              the same thread, node and event become one, most of

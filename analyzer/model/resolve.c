@@ -139,7 +139,9 @@ static uint8_t count_flags(const struct jr_frame *frame)
         return (uint8_t)(JIT | NAMED | (frame->late ? LATE : 0));
     if (frame->kind == JR_FRAME_JIT_UNNAMED)
         return JIT | UNNAMED;
-    return frame->kind == JR_FRAME_NATIVE ? 0 : UNNAMED;
+    return frame->kind == JR_FRAME_NATIVE || frame->kind == JR_FRAME_SCRIPT
+               ? 0
+               : UNNAMED;
 }
 
 /* The same of all frames of a place, if it has any: what stands for its code is
@@ -288,13 +290,15 @@ static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
         jr_space_find(resolver->process->space, resolver->stacks->places[index],
                       time_ns, 0, &hit);
         whose = jr_space_own(resolver->process->space, &hit, &hook);
+        if (hit.is_runner && !resolver->model->filter.interpreter)
+            hit.nframes = 0;
     }
     own = whose == JR_WHOSE_OWN;
     place->whose = (uint8_t)whose;
     set_frames(resolver, place, &hit);
     if (own && place->count > 0)
         mark_hook(resolver, place);
-    else if (!own && index != JR_PLACE_GAP)
+    else if (!own && index != JR_PLACE_GAP && place->count > 0)
         place->flags |= count_place(&hit);
     place->span =
         span_of(resolver, &(struct jr_span){hit.from_ns, hit.until_ns}) + 1;

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "jp_script.h"
 #include "line.h"
 #include "mappings.h"
 #include "secret.h"
@@ -301,6 +302,48 @@ static int on_note(struct parser *parser)
     return 0;
 }
 
+static int on_script(struct parser *parser)
+{
+    const struct jr_line *line = &parser->line;
+    const struct jr_line_pair *lines = jr_line_find(line, "lines");
+    struct jr_scripts *scripts = &parser->map->scripts;
+    uint64_t id, first = 0;
+
+    if (jr_line_number(line, "id", 10, &id) < 0 || id == 0 ||
+        id > JP_SCRIPT_ID_MAX)
+        return -1;
+    if (jr_line_find(line, "name")) {
+        if (jr_line_number(line, "line", 10, &first) < 0 || first > INT32_MAX)
+            first = 0;
+        jr_scripts_add(scripts, (uint32_t)id, (uint32_t)first,
+                       jr_line_text(line, "name"), jr_line_text(line, "file"));
+    }
+    if (lines)
+        jr_scripts_add_lines(scripts, (uint32_t)id, lines->value,
+                             lines->length);
+    return 0;
+}
+
+/* An interpreter whose functions the library does not read is worth a note. */
+static int on_runtime(struct parser *parser)
+{
+    struct jr_map *map = parser->map;
+    uint64_t known;
+    char *name, *version;
+
+    if (jr_line_number(&parser->line, "known", 10, &known) == 0 && known)
+        return 0;
+    name = jr_line_text(&parser->line, "name");
+    version = jr_line_text(&parser->line, "version");
+    *JR_PUSH(map->notes, map->nnotes, map->notes_room) =
+        jr_printf("The functions that %s %s runs are not shown: jprof does not "
+                  "know this version or build",
+                  name ? name : "an interpreter", version ? version : "");
+    free(name);
+    free(version);
+    return 0;
+}
+
 /* Events without a handler, as unknown ones, say nothing to the report.  What
  * is said of code holds for a process that branches off as well. */
 static const struct {
@@ -315,6 +358,7 @@ static const struct {
     {JP_MAP_SECTION, on_section, 0}, {JP_MAP_PAUSE, on_pause, 0},
     {JP_MAP_CLEAR, on_clear, 0},     {JP_MAP_EXIT, on_exit_line, 0},
     {JP_MAP_NOTE, on_note, 0},       {JP_MAP_KERNEL, on_kernel, 0},
+    {JP_MAP_SCRIPT, on_script, 0},   {JP_MAP_RUNTIME, on_runtime, 0},
 };
 
 static int handle(struct parser *parser, const struct jr_map_part *part)
@@ -530,6 +574,7 @@ void jr_map_free(struct jr_map *map)
     for (size_t i = 0; i < map->nnotes; i++)
         free(map->notes[i]);
     free(map->copies);
+    jr_scripts_free(&map->scripts);
     free(map->mappings.items);
     free(map->threads);
     free(map->jit);

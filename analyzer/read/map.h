@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/scripts.h"
 #include "mappings.h"
 
 struct jr_thread_name {
@@ -74,6 +75,7 @@ struct jr_map {
     size_t njit, jit_room;
     struct jr_code_copy *copies; /* in order of time */
     size_t ncopies, copies_room;
+    struct jr_scripts scripts;
     struct jr_kernel_thread *kernel; /* in order of time */
     size_t nkernel, kernel_room;
     struct jr_section *sections; /* in order of time */

@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "base/ranges.h"
 #include "copied.h"
+#include "jp_script.h"
+#include "script.h"
 #include "symbol.h"
 #include "symbol/elf/modules.h"
 #include "symbol/jit/jit.h"
@@ -368,6 +370,18 @@ static struct jr_frames copied_frames(struct jr_space *space,
     return jr_module_frames(symbols, module, source, address);
 }
 
+/* Finds the function of a frame of a script, which holds at all times. */
+static void find_script(struct jr_space *space, uint64_t frame,
+                        struct jr_hit *hit)
+{
+    *hit = (struct jr_hit){.frames =
+                               jr_script_frame(&space->map->scripts,
+                                               space->symbols->strings, frame),
+                           .nframes = 1,
+                           .until_ns = UINT64_MAX,
+                           .address = frame};
+}
+
 static int is_of_file(const struct jr_frame *frame)
 {
     return frame->kind == JR_FRAME_NATIVE || frame->kind == JR_FRAME_UNNAMED;
@@ -394,6 +408,13 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
     }
     if (is_return && address)
         address--;
+    if (JP_SCRIPT_TAG_OF(address) == JP_SCRIPT_TAG) {
+        find_script(space, address, hit);
+        return;
+    }
+    const int is_runner = JP_SCRIPT_TAG_OF(address) == JP_SCRIPT_RUNNER;
+    if (is_runner)
+        address = JP_SCRIPT_ADDRESS(address);
     /* Every answer ends before UINT64_MAX, so this time would be in none. */
     if (time_ns == UINT64_MAX)
         time_ns--;
@@ -422,5 +443,6 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
         .from_ns = span.from_ns,
         .until_ns = span.until_ns,
         .address = address,
+        .is_runner = (uint8_t)is_runner,
         .mapping = is_of_file(frames.items) && !is_copy ? mapping : NULL};
 }

@@ -19,8 +19,10 @@ struct jr_hit {
     uint64_t from_ns, until_ns;    /* [from_ns, until_ns) contains the time */
     const struct jr_mapping *mapping; /* of the file that the frames are of;
                                          NULL: of none, or JIT code */
-    uint64_t address; /* of the code; of a return address one less */
-    uint8_t is_final; /* the frames are as another tool named them */
+    uint64_t address;  /* of the code; of a return address one less */
+    uint8_t is_final;  /* the frames are as another tool named them */
+    uint8_t is_runner; /* code of an interpreter that runs the frames of scripts
+                          right before it */
 };
 
 /* The code of one process over time.  `map` must outlive it; `log_dir` is the

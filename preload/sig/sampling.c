@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "logfile.h"
+#include "script_frames.h"
 #include "sig/clock/clock.h"
 #include "sig/clock/process_timer.h"
 #include "sig/clock/unseen.h"
@@ -105,6 +106,7 @@ walk_sig(struct jp_pass *pass, struct jp_buffer *buffer, uint64_t now_ns,
     pass->walk.pending = 1;
     buffer->reason =
         jp_walk_safe_sig(pass->thread, buffer, pass->signal.interrupted);
+    jp_script_frames_sig(pass->thread, buffer, pass->signal.interrupted);
     if (buffer->rule_misses != 0 || buffer->rule_hits > HITS_UNTOLD)
         jp_buffer_flush_counts_sig(buffer);
 }

@@ -269,6 +269,43 @@ def load(path):
     return [runs[at] for at in sorted(runs)]
 
 
+SCRIPT, RUNNER = 0x4A50, 0x4A51     # a frame's upper 16 bits
+
+
+def line_at(table, first, at):
+    """The line of a place in a script's function, by its table; None."""
+    line, end, answer = first, 0, None
+    for length, sign, delta in re.findall(r"(\d+)([-+?])(\d*)", table):
+        line += int(sign + delta) if sign != "?" else 0
+        answer = line if sign != "?" else None
+        end += int(length)
+        if at < end:
+            break
+    return answer
+
+
+def scripts(run):
+    """{id: [name, file, first line, table of lines]} of a run's map."""
+    functions = {}
+    for _, keys in run.events("script"):
+        known = functions.setdefault(int(keys["id"]), [
+            keys.get("name"), keys.get("file"), int(keys.get("line", 0)), ""])
+        known[3] += ("," if known[3] else "") + keys.get("lines", "")
+    return functions
+
+
+def script_frames(stack, functions):
+    """[(name, file, line, first line)] of a stack's script frames."""
+    found = []
+    for place, frame in enumerate(stack):
+        if frame >> 48 == SCRIPT:
+            frame -= place > 0
+            name, file, first, table = functions[frame >> 24 & 0xFFFFFF]
+            found.append((name, file, line_at(table, first, frame & 0xFFFFFF),
+                          first))
+    return found
+
+
 def totals(runs):
     """{(pid, tid, event, gap, stack): [samples, weight in ns]} of all runs."""
     sums = collections.defaultdict(lambda: [0, 0])

@@ -40,7 +40,7 @@ static int is_whole(uint64_t last, unsigned total)
                            .next = frames};
     walk.turn = walk.end = frames + 16;
     for (unsigned i = 0; i < total; i++)
-        jp_walk_push_sig(&walk, last);
+        jp_walk_push_sig(&walk, last, 0);
     return jp_walk_started_sig(&walk) == JP_REASON_ROOT;
 }
 

@@ -37,8 +37,9 @@ FAKE(void, jp_maps_dirty_sig, (void))
     __real_jp_maps_dirty_sig();
 }
 
-static void tell(const struct jp_vma *vma)
+static void tell(const struct jp_vma *vma, uint64_t base)
 {
+    (void)base;
     (void)vma;
     told++;
 }

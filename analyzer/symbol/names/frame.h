@@ -13,7 +13,8 @@ enum jr_frame_kind {
     JR_FRAME_UNNAMED,     /* in a module, without a symbol: module+0xSTART */
     JR_FRAME_JIT,         /* a JIT range with a name */
     JR_FRAME_JIT_UNNAMED, /* executable memory that nothing describes */
-    JR_FRAME_UNKNOWN      /* in no mapping: "[unknown]" */
+    JR_FRAME_UNKNOWN,     /* in no mapping: "[unknown]" */
+    JR_FRAME_SCRIPT       /* a function that an interpreter runs */
 };
 
 /* One function at one place.  Strings belong to the jr_symbols. */
@@ -24,7 +25,8 @@ struct jr_frame {
     const char *tier;      /* of JIT code "TurboFan", of native code a part that
                               the compiler made of the function, "cold"; NULL:
                               not said, or the function itself */
-    const char *module;    /* base name of the file, "[jit]", "[vdso]", "" */
+    const char *module;    /* base name of the file, of a script its source;
+                              "[jit]", "[vdso]", "" */
     const char *file;      /* source file or NULL */
     uint32_t line, column; /* 0: not known */
     uint32_t first_line;   /* where the function is declared; 0: not known */

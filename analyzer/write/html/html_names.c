@@ -41,6 +41,7 @@ static const char *kind_class(const struct jr_function *function)
 {
     switch (function->kind) {
     case JR_FRAME_NATIVE:
+    case JR_FRAME_SCRIPT:
         return "";
     case JR_FRAME_JIT:
         return " j";

@@ -83,6 +83,8 @@ static enum kind kind_of(const struct data *data, const struct jr_function *of,
             strcmp(of->module, "[vsyscall]") == 0)
             return OF_KERNEL;
         return data->is_program[module] ? OF_PROGRAM : OF_LIBRARY;
+    case JR_FRAME_SCRIPT:
+        return OF_PROGRAM;
     case JR_FRAME_JIT:
         return OF_JIT;
     default:

@@ -193,7 +193,7 @@ static void add_sig(struct scan *scan, struct jp_vma *vma)
     if (!scan->telling || (known && scan->told))
         return;
     if (vma->inode != 0 && listener.mapped_sig != NULL)
-        listener.mapped_sig(vma);
+        listener.mapped_sig(vma, range.base);
     if (nameless)
         vma->inode = vma->major = vma->minor = 0;
     jp_text_init_sig(&text, line, sizeof(line));

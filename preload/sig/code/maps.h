@@ -15,10 +15,11 @@ struct jp_buffer;
 struct jp_vma;
 
 /* Functions that scans call: mapped_sig, during the scan, for each executable
- * mapping of a file that is new; scanned_sig after the scan.  Each may be NULL.
+ * mapping of a file that is new, whose offset 0 is mapped at `base` (0:
+ * unknown); scanned_sig after the scan.  Each may be NULL.
  * Set by the constructor, before the first scan. */
 struct jp_maps_listener {
-    void (*mapped_sig)(const struct jp_vma *vma);
+    void (*mapped_sig)(const struct jp_vma *vma, uint64_t base);
     void (*scanned_sig)(void);
 };
 void jp_maps_listen_sig(const struct jp_maps_listener *to);

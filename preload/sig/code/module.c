@@ -19,6 +19,11 @@
 
 static const char deleted_suffix[] = " (deleted)";
 
+long jp_module_read_sig(uint64_t address, void *to, size_t size)
+{
+    return jp_own_read_sig(address, to, size);
+}
+
 /* Copies the build-id (NT_GNU_BUILD_ID, elf.h) from the `size` bytes of notes
  * at `at`.  Returns its size, 0 when there is none.  Each note is read by
  * itself, as the handler's stack is deepest here. */

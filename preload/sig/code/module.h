@@ -5,10 +5,14 @@
 #ifndef JP_MODULE_H
 #define JP_MODULE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "procmaps.h"
 #include "sig/os/text.h"
+
+/* Copies this process's memory, as jp_own_read_sig (sig/os/own.h) does. */
+long jp_module_read_sig(uint64_t address, void *to, size_t size);
 
 /* Bytes of the largest build-id that is kept (a field of the log's header). */
 #define JP_BUILD_ID_MAX 32

@@ -413,6 +413,13 @@ static void advise_sig(void *memory, size_t size, int advice)
         jp_sys_sig(SYS_madvise, (long)memory, (long)size, advice, 0, 0);
 }
 
+long jp_sys_gather_sig(const struct iovec *to, const struct iovec *from,
+                       uint32_t count)
+{
+    return jp_sys_sig(SYS_process_vm_readv, jp_sys_gettid_sig(), (long)to,
+                      count, (long)from, count);
+}
+
 void *jp_sys_memory_sig(size_t size, enum jp_on_fork on_fork)
 {
     void *memory = map_sig(size, PROT_READ | PROT_WRITE,

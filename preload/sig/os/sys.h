@@ -123,6 +123,14 @@ uint64_t jp_sys_file_limit_sig(void);
  * kernel would send SIGXFSZ. */
 int jp_sys_allocate_sig(int fd, uint64_t offset, uint64_t size);
 
+/* Reads many parts of this process's memory with one system call: from[i] to
+ * to[i], which have the same size.  Returns the bytes that were read, in order,
+ * until a part that is not mapped, or -errno where the kernel refuses
+ * process_vm_readv. */
+struct iovec;
+long jp_sys_gather_sig(const struct iovec *to, const struct iovec *from,
+                       uint32_t count);
+
 /* Maps private memory of zeros; NULL on failure.  on_fork: what a forked child
  * has at its addresses, namely nothing, zeros, or the parent's bytes. */
 enum jp_on_fork { JP_FORK_DROP, JP_FORK_WIPE, JP_FORK_KEEP };

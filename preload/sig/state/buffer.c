@@ -24,11 +24,12 @@ static struct jp_buffer *make_sig(void)
     if (index == JP_FREELIST_NONE)
         return NULL;
     struct jp_buffer *buffer =
-        jp_sys_memory_sig(sizeof(*buffer) + 2 * stack, JP_FORK_DROP);
+        jp_sys_memory_sig(sizeof(*buffer) + 3 * stack, JP_FORK_DROP);
     if (buffer == NULL)
         return NULL;
     buffer->frames = (uint64_t *)(buffer + 1);
     buffer->last = buffer->frames + jp_config.depth;
+    buffer->sps = buffer->last + jp_config.depth;
     buffer->index = index;
     atomic_store(&buffers[index], buffer);
     return buffer;

@@ -21,6 +21,8 @@
 #define JP_BUFFERS_MAX 16384    /* JP_FREELIST_MAX */
 #define JP_BUFFER_STRETCHES 16U /* stacks that one walk may leave */
 
+struct jp_script;
+
 /* A stack of the current chunk, found by the hash of its frames. */
 struct jp_buffer_entry {
     uint32_t tag;   /* upper half of the hash */
@@ -103,7 +105,10 @@ struct jp_buffer {
     uint32_t gap;     /* index before which frames were left out; 0: none */
     uint64_t *frames; /* room for jp_config.depth frames */
     uint64_t *last;   /* the stack written before; as much room */
-    uint8_t reason;   /* why that walk ended, enum jp_reason */
+    uint64_t *sps;    /* of the frames of the last walk; as much room */
+    uint8_t ask;      /* the work of jp_walk_sig, enum jp_script_ask */
+    struct jp_script *script; /* for frames of scripts; NULL: none were met */
+    uint8_t reason;           /* why that walk ended, enum jp_reason */
     /* A sample taken while the log was being made; its stack is in `last`. */
     uint32_t waiting; /* 1: there is one */
     uint32_t waiting_depth, waiting_gap;

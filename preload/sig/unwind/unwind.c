@@ -6,6 +6,7 @@
 
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
+#include "sig/script/script.h"
 #include "sig/state/buffer.h"
 #include "sig/state/config.h"
 #include "walk.h"
@@ -36,10 +37,12 @@ static void settle_sig(struct jp_walk *walk)
     if (walk->total <= limit)
         return;
     const uint32_t turn = (uint32_t)(walk->next - walk->turn);
-    uint64_t *frames = buffer->frames + head;
-    reverse_sig(frames, turn);
-    reverse_sig(frames + turn, tail - turn);
-    reverse_sig(frames, tail);
+    uint64_t *const parts[] = {buffer->frames + head, buffer->sps + head};
+    for (uint32_t i = 0; i < 2; i++) {
+        reverse_sig(parts[i], turn);
+        reverse_sig(parts[i] + turn, tail - turn);
+        reverse_sig(parts[i], tail);
+    }
     buffer->depth = limit;
     buffer->gap = head;
 }
@@ -47,6 +50,8 @@ static void settle_sig(struct jp_walk *walk)
 enum jp_reason jp_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
                            const ucontext_t *context)
 {
+    if (buffer->ask == JP_SCRIPT_READ)
+        return (enum jp_reason)jp_script_read_sig(buffer);
     struct jp_walk walk = {.process = &jp_walk_process,
                            .context = context,
                            .thread = thread,
@@ -57,7 +62,8 @@ enum jp_reason jp_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
      * yet. */
     jp_maps_executable_sig(buffer, jp_arch_pc_sig(context));
     if (!jp_walk_bounds_sig(&walk, jp_arch_sp_sig(context)))
-        jp_walk_push_sig(&walk, jp_arch_pc_sig(context));
+        jp_walk_push_sig(&walk, jp_arch_pc_sig(context),
+                         jp_arch_sp_sig(context));
     else if (jp_config.walker == JP_WALKER_LIBUNWIND)
         reason = jp_walk_libunwind_sig(&walk);
     else if (jp_config.walker == JP_WALKER_FP)

@@ -117,6 +117,7 @@ void jp_walk_begin_sig(struct jp_walk *walk)
     walk->next = walk->buffer->frames;
     walk->turn = walk->buffer->frames + limit / 2;
     walk->end = walk->buffer->frames + limit;
+    walk->to_sp = walk->buffer->sps - walk->buffer->frames;
 }
 
 void jp_walk_cache_begin_sig(struct jp_buffer *buffer)

@@ -70,6 +70,7 @@ struct jp_walk {
                               mapped while nobody changes it (shake.h) */
     uint64_t *next;        /* where the next frame goes in buffer->frames */
     uint64_t *turn, *end;  /* at `end`, next goes on at `turn` */
+    ptrdiff_t to_sp;       /* from a frame's place to that of its sp */
     uint32_t moved;        /* 1: steps are recorded in cache.fresh[area]: */
     uint32_t area;
     uint32_t fresh;       /* so many, which go */
@@ -125,9 +126,11 @@ static inline int jp_walk_has_code_sig(const struct jp_walk *walk)
     return jp_walk_is_code_sig(walk, jp_arch_pc_sig(walk->context));
 }
 
-/* Adds a frame.  Returns 0 when the walk must stop. */
-static inline int jp_walk_push_sig(struct jp_walk *walk, uint64_t address)
+/* Adds a frame, which has this sp.  Returns 0 when the walk must stop. */
+static inline int jp_walk_push_sig(struct jp_walk *walk, uint64_t address,
+                                   uint64_t sp)
 {
+    walk->next[walk->to_sp] = sp;
     *walk->next++ = address;
     if (walk->next == walk->end)
         walk->next = walk->turn;

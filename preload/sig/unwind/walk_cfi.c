@@ -116,7 +116,8 @@ static int push_sig(struct jp_walk *walk, const struct jp_walk_frame *frame)
     const int exact = frame->interrupted || frame->exact;
     if (exact)
         walk->arrived = walk->total + 1;
-    return jp_walk_push_sig(walk, frame->pc + exact);
+    return jp_walk_push_sig(walk, frame->pc + exact,
+                            frame->registers[JP_ARCH_SP]);
 }
 
 /* Walks to the end; follow: with all preserved registers.  Returns why the walk
@@ -130,7 +131,7 @@ static int walk_sig(struct jp_walk *walk, int follow)
     jp_walk_begin_sig(walk);
     jp_walk_lower_sig(walk, frame.registers[JP_ARCH_SP], JP_ARCH_RED_ZONE);
     int reason = find_sig(walk, &frame, &rule);
-    jp_walk_push_sig(walk, frame.pc);
+    jp_walk_push_sig(walk, frame.pc, frame.registers[JP_ARCH_SP]);
     while (reason == GOING) {
         if (!follow && walk->sure && walk->limit == walk->high) {
             reason = jp_walk_quick_sig(walk, &frame, &rule);

@@ -47,7 +47,7 @@ static void push_frameless_sig(struct jp_walk *walk)
     uint64_t caller;
     if (jp_walk_read_sig(walk, at, &caller) &&
         jp_walk_is_code_sig(walk, caller) && !jp_thread_is_start_sig(caller))
-        jp_walk_push_sig(walk, caller);
+        jp_walk_push_sig(walk, caller, at + 8);
 }
 
 /* A walk along the chain.  A step of this walker's cache is a frame record
@@ -103,6 +103,7 @@ static int retrace_sig(struct jp_walk *walk, struct jp_walk_cache *cache,
         const uint64_t *ra_at = (const uint64_t *)(step->sp + FP_TO_RA);
         if (*fp_at != step->fp || jp_arch_strip_sig(*ra_at) != step->pc)
             break;
+        next[walk->to_sp] = step->sp + RECORD_BYTES;
         *next++ = step->pc;
         if (next == end)
             next = walk->turn;
@@ -158,7 +159,7 @@ static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
             rewrite_sig(cache, chain);
         record_sig(cache, chain,
                    (struct jp_walk_step){record, caller, next, 1, 0});
-        if (!jp_walk_push_sig(walk, caller))
+        if (!jp_walk_push_sig(walk, caller, record + RECORD_BYTES))
             return JP_REASON_DEPTH;
         chain->last = record + RECORD_BYTES;
         chain->fp = next;
@@ -170,7 +171,8 @@ enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
     struct jp_walk_cache *cache = &walk->buffer->cache;
     struct chain chain = {
         .fp = jp_arch_fp_sig(walk->context), .last = walk->low, .kept = NONE};
-    jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context));
+    jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context),
+                     jp_arch_sp_sig(walk->context));
     /* A misaligned stack is not read. */
     if ((walk->low & 7) == 0)
         push_frameless_sig(walk);

@@ -56,24 +56,26 @@ enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
 {
     unw_cursor_t *cursor = (unw_cursor_t *)walk->buffer->walker;
     unw_context_t *context = (unw_context_t *)(uintptr_t)walk->context;
-    jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context));
+    jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context),
+                     jp_arch_sp_sig(walk->context));
     if (init_local2(cursor, context, UNW_INIT_SIGNAL_FRAME) != 0)
         return JP_REASON_WALKER;
     for (;;) {
-        unw_word_t address;
+        unw_word_t address, sp;
         int result = step(cursor);
         /* The frame above a signal's has an exact pc.  After unw_step, the
          * cursor tells about the frame that it has left. */
         const int exact = is_signal_frame(cursor) > 0;
         if (result <= 0)
             return result == 0 ? JP_REASON_ROOT : JP_REASON_WALKER;
-        if (get_reg(cursor, UNW_REG_IP, &address) != 0)
+        if (get_reg(cursor, UNW_REG_IP, &address) != 0 ||
+            get_reg(cursor, UNW_REG_SP, &sp) != 0)
             return JP_REASON_WALKER;
         if (address == 0 || jp_thread_is_start_sig(address))
             return JP_REASON_ROOT;
         /* A frame takes half a microsecond and more, so this walk ends at the
          * limit instead of going on to the root. */
-        if (!jp_walk_push_sig(walk, address + (unsigned)exact) ||
+        if (!jp_walk_push_sig(walk, address + (unsigned)exact, sp) ||
             walk->total >= jp_config.depth)
             return JP_REASON_DEPTH;
     }
@@ -90,7 +92,8 @@ int jp_walk_libunwind_load(void *(*load)(const char *name),
 /* Never chosen when it cannot be loaded. */
 enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
 {
-    jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context));
+    jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context),
+                     jp_arch_sp_sig(walk->context));
     return JP_REASON_WALKER;
 }
 #endif

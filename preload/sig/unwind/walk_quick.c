@@ -95,6 +95,7 @@ static int retrace_sig(struct jp_walk *walk, struct jp_walk_cache *cache,
     const struct jp_walk_step *step = begin;
     const uint64_t low = q->low, room = q->room;
     uint64_t *next = walk->next, *const end = walk->end;
+    const ptrdiff_t to_sp = walk->to_sp;
     uint64_t marks = 0;
     for (; step->ra_at != 0; step++) {
         if (step->ra_at - low > room ||
@@ -105,6 +106,7 @@ static int retrace_sig(struct jp_walk *walk, struct jp_walk_cache *cache,
             (fp_at - low > room || jp_foreign_word_sig(fp_at) != step[1].fp))
             break;
         marks |= step->fp_at;
+        next[to_sp] = step[1].sp;
         *next++ = step[1].pc;
         if (next == end)
             next = walk->turn;
@@ -227,7 +229,7 @@ static int go_sig(struct jp_walk *walk, struct quick *q, int interrupted)
         if (!interrupted)
             record_sig(q);
         interrupted = 0;
-        if (!jp_walk_push_sig(walk, q->pc))
+        if (!jp_walk_push_sig(walk, q->pc, q->sp))
             return JP_REASON_DEPTH;
     }
 }
