@@ -35,7 +35,10 @@
 #include "sig/unwind/cfi/cfi_ready.h"
 
 #define EXIT_YIELDS 10000U
-#define FULL_YIELDS 100000U
+/* How long a thread waits for room in the queue: so many times it yields, then
+ * it sleeps for a millisecond so many times. */
+#define FULL_YIELDS 1000U
+#define FULL_SLEEPS 2000U
 
 /* Commands that wait, four bits each; the next one is in the lowest bits. */
 static _Atomic uint64_t requests;
@@ -216,15 +219,26 @@ static void run_sig(void)
     }
 }
 
+static void wait_for_room_sig(unsigned turn)
+{
+    static const struct timespec millisecond = {.tv_nsec = 1000000};
+    if (turn < FULL_YIELDS)
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    else
+        jp_sys_sig(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&millisecond,
+                   0, 0);
+}
+
 void jp_control_sig(enum jp_control command)
 {
     if (command < JP_CONTROL_START || command > JP_CONTROL_SAVE)
         return;
-    /* A full queue empties while this thread yields; only if the thread that
+    /* A full queue empties while this thread waits; only if the thread that
      * carries commands out was stopped for good is one lost. */
-    for (unsigned i = 0; !request_sig(command, i == FULL_YIELDS); i++) {
+    for (unsigned i = 0; !request_sig(command, i == FULL_YIELDS + FULL_SLEEPS);
+         i++) {
         run_sig();
-        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+        wait_for_room_sig(i);
     }
     run_sig();
 }

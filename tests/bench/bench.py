@@ -21,6 +21,7 @@ import traceback
 import clocks
 import jits
 import reach
+import timers
 import walkers
 
 FORK_ROUNDS = 3
@@ -287,6 +288,13 @@ def bench_handler(bench):
         bench.row("handler at depth 50, jprof", f"{ratios['jprof']:.1f}x")
 
 
+def bench_timers(bench):
+    empty = statistics.median(
+        float(tool_output([bench.tool("handler"), "empty", str(SIGNALS)]))
+        for _ in range(REPEATS))
+    timers.bench_timers(bench, environment, empty)
+
+
 def bench_fork(bench):
     """fork of a process with 2 GiB resident, until it returns."""
     least = {"plain": [], "fast": []}
@@ -314,6 +322,7 @@ def sections(bench):
         "report": lambda: bench_report(bench, *bench_log(bench)),
         "handler": lambda: bench_handler(bench),
         "rates": lambda: clocks.bench_rates(bench, environment, peer),
+        "timers": lambda: bench_timers(bench),
         "memory": lambda: clocks.bench_memory(bench, environment),
         "program": lambda: clocks.bench_program(bench, environment),
         "walkers": lambda: walkers.bench_cost(bench, environment),

@@ -3,6 +3,8 @@
  * Busy threads, for what a clock captures and what it costs:
  *     spin cpu THREADS SECONDS    SECONDS of CPU time in all
  *     spin work THREADS MILLIONS  so many million steps in all
+ *     spin bursts THREADS MILLIONS  the same, a million at a time, with a wait
+ *                                 of 3.5 ms behind each
  *     spin row COUNT _            COUNT threads, one after another, that each
  *                                 work for a moment
  * The stack is 25 calls deep.  Prints `CPU_SECONDS WALL_SECONDS PEAK_KIB`, the
@@ -20,6 +22,7 @@
 
 static double seconds;
 static uint64_t turns;
+static int with_waits;
 
 static double now(clockid_t clock)
 {
@@ -40,10 +43,14 @@ static __attribute__((noinline)) uint64_t steps(uint64_t count)
 
 static __attribute__((noinline)) uint64_t work(void)
 {
+    const struct timespec pause = {.tv_nsec = 3500000};
     uint64_t value = 0;
     if (turns != 0)
-        for (uint64_t i = 0; i < turns; i++)
+        for (uint64_t i = 0; i < turns; i++) {
             value += steps(100000);
+            if (with_waits && i % 10 == 9)
+                nanosleep(&pause, NULL);
+        }
     else
         while (now(CLOCK_THREAD_CPUTIME_ID) < seconds)
             value += steps(100000);
@@ -98,7 +105,8 @@ int main(int argc, char **argv)
         for (int i = 0; i < count; i++)
             crowd(1);
     } else if (count > 0 && count <= MOST) {
-        if (strcmp(argv[1], "work") == 0)
+        with_waits = strcmp(argv[1], "bursts") == 0;
+        if (with_waits || strcmp(argv[1], "work") == 0)
             turns = (uint64_t)(amount * 10 / count);
         seconds = amount / count;
         crowd(count);

@@ -4,9 +4,10 @@
  *     commander [ROUNDS=20 [PAIRS=6]]
  * One thread saves all the time; the main thread pauses and starts PAIRS times
  * a round, by signals to itself: of two that are sent to the process, the other
- * thread may take the first and not run before the second is there.  Commands
- * are carried out in the order in which they were given, whoever does it, so
- * there are as many pauses as starts.
+ * thread may take the first and not run before the second is there.  They are
+ * real-time signals, as the launcher's: a SIGPROF that comes while a timer's is
+ * pending is lost.  Commands are carried out in the order in which they were
+ * given, whoever does it, so there are as many pauses as starts.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -31,7 +32,7 @@ static void *work(void *data)
 static void command(int number)
 {
     const union sigval value = {.sival_int = 0x6a700c00 | number};
-    if (pthread_sigqueue(pthread_self(), SIGPROF, value) != 0)
+    if (pthread_sigqueue(pthread_self(), SIGRTMAX, value) != 0)
         die("pthread_sigqueue");
 }
 

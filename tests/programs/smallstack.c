@@ -9,7 +9,8 @@
  * for.  The main thread sends the signals and looks when the time is over.  The
  * alternate stack that jprof gives a thread with so little is turned off, past
  * its hook.
- * With `control`, a pause and a resume are sent to the thread as well.  Prints
+ * With `control`, a pause is sent to the thread as well, and a resume once the
+ * pause is carried out.  Prints
  *     stack BYTES_OF_STACK used BYTES_BELOW_THE_KERNEL_FRAME
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -28,6 +29,7 @@
 static enum { NONE, READY, PAINTED, ENOUGH } _Atomic step;
 static char *volatile frame_end; /* the handler's first stack pointer */
 static long stack_size, used = -1;
+static pid_t thread_id;
 
 static void own_handler(int number, siginfo_t *info, void *context)
 {
@@ -64,6 +66,26 @@ static void until(int wanted)
         usleep(1000);
 }
 
+/* Waits until the thread has handled all of its signals up to `last`.  A
+ * signal that comes while another one of its number is pending is lost. */
+static void until_handled(pid_t id, int last)
+{
+    const uint64_t signals = (1ULL << last) - 1;
+    uint64_t waiting = signals;
+    char path[64], line[256];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/status", (int)id);
+    while (waiting != 0) {
+        FILE *status = fopen(path, "re");
+        if (status == NULL)
+            exit(2);
+        for (waiting = 0; fgets(line, sizeof(line), status) != NULL;)
+            if (strncmp(line, "SigPnd:", 7) == 0 ||
+                strncmp(line, "SigBlk:", 7) == 0)
+                waiting |= strtoull(line + 7, NULL, 16) & signals;
+        fclose(status);
+    }
+}
+
 static void *thread_main(void *unused)
 {
     const stack_t none = {.ss_flags = SS_DISABLE};
@@ -75,6 +97,7 @@ static void *thread_main(void *unused)
     pthread_attr_destroy(&attributes);
     stack_size = (long)size;
     syscall(SYS_sigaltstack, &none, NULL);
+    thread_id = gettid();
     spin(low);
     return unused;
 }
@@ -99,6 +122,7 @@ int main(int argc, char **argv)
     until(PAINTED);
     if (with_control) {
         pthread_kill(thread, SIGUSR1);
+        until_handled(thread_id, SIGPROF);
         pthread_kill(thread, SIGPROF);
     }
     while (cpu_seconds(clock) < seconds)
