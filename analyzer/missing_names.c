@@ -97,8 +97,8 @@ static const struct {
     {{"python3.12", "python3.1[3-9]"},
      0,
      0,
-     "CPython describes its code with -X perf (jprof python3 asks for it), "
-     "libraries such as Numba do not describe theirs",
+     "functions of CPython need no description, and libraries such as Numba do "
+     "not describe their code",
      "CPython described its code; of libraries that make code, Wasmtime "
      "describes it if its Config.profiler asks for it, PythonMonkey if "
      "PERF_SPEW_DIR and IONPERF do, Numba does not"},

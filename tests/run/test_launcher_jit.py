@@ -138,7 +138,7 @@ class LauncherJitTest(Base):
                 ("node", "dump", {"NODE_OPTIONS": dump}),
                 ("node", "off", {}),
                 ("npm", "map", {"NODE_OPTIONS": NODE}),
-                ("python3.13", "map", {"PYTHONPERFSUPPORT": "1"}),
+                ("python3.13", "map", {}), ("python3.8", "map", {}),
                 ("python3.12", "dump", {"PYTHONPERFSUPPORT": "1"}),
                 ("python3.11", "map", {}), ("python2.7", "map", {}),
                 ("js", "map", spew), ("js140", "dump", spew),
@@ -163,6 +163,7 @@ class LauncherJitTest(Base):
         for version, jit, want in (
                 ("3.14.0", "dump", {"PYTHON_PERF_JIT_SUPPORT": "1"}),
                 ("3.14.0", "map", {"PYTHONPERFSUPPORT": "1"}),
+                ("3.13.7", "map", {}),
                 ("3.12.7", "dump", {"PYTHONPERFSUPPORT": "1"}),
                 ("3.11.2", "map", {}), ("2.7.18", "map", {}), ("x", "map", {})):
             self.check("python3", jit, want, version)
@@ -200,6 +201,9 @@ class LauncherJitTest(Base):
                                     name, answer % (row["argument"],
                                                     row["printed"], major,
                                                     version))
+                if request is row["map"] and (
+                        row["read"][0] <= [major, version] < row["read"][1]):
+                    want = {}   # the library reads its functions itself
                 self.assertEqual(env, want, (name, jit, version))
             before = self.asked(request)
             if row[jit] is row["map"]:
@@ -290,15 +294,15 @@ class LauncherJitTest(Base):
                       read(self.path("out", "report.html")))
 
     def test_interpreter_without_a_compiler(self):
-        """Of a Python before 3.12 nobody says that it has JIT code."""
+        """Of an old Python nobody says that it has JIT code."""
         busy = os.path.join(os.path.dirname(self.JPROF), "tests", "programs",
                             "busy")
-        shutil.copy(busy, os.path.join(self.folder, "python3.11"))
-        run = self.jprof("-o", "out", "python3.11", "0.3")
+        shutil.copy(busy, os.path.join(self.folder, "python3.7"))
+        run = self.jprof("-o", "out", "python3.7", "0.3")
         self.assertEqual(run.returncode, 0, run.stderr)
         text = read(self.path("out", "report.html"))
         self.assertIn("this python does not tell of its Python functions; "
-                      "version 3.12 and later do; see doc/jit", text)
+                      "version 3.8 and later do; see doc/jit", text)
         self.assertNotIn("tell of its JIT code", text)
 
     def test_jit_code_without_names(self):

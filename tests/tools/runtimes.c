@@ -52,6 +52,9 @@ int main(void)
         put_list("trial", row->trial, 4);
         printf(", ");
         put_list("agents", row->agents, 5);
+        printf(", \"read\": [[%u, %u], [%u, %u]]", row->read.from.major,
+               row->read.from.minor, row->read.until.major,
+               row->read.until.minor);
         if (row->version.name)
             printf(", \"printed\": \"%s\", \"argument\": \"%s\"",
                    row->version.printed, row->version.argument);

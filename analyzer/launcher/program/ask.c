@@ -40,11 +40,19 @@ struct asking {
 };
 
 /* Which versions do what is requested, in words; allocated. */
-static char *who_does(const struct jl_setup *setup)
+static char *who_does(struct jl_version from)
 {
-    return setup->from.major ? jr_printf("version %u.%u and later do",
-                                         setup->from.major, setup->from.minor)
-                             : jr_strdup("some builds do");
+    return from.major
+               ? jr_printf("version %u.%u and later do", from.major, from.minor)
+               : jr_strdup("some builds do");
+}
+
+/* Whether the library reads the functions of this version itself. */
+static int is_read(const struct jl_runtime *runtime, struct jl_version version)
+{
+    return runtime->read.from.major &&
+           jl_version_is_from(version, runtime->read.from) &&
+           !jl_version_is_from(version, runtime->read.until);
 }
 
 /* Whether the file has the word in it.  What a script leads to is not known:
@@ -121,7 +129,8 @@ static char *find_agent(const struct jl_runtime *runtime)
 }
 
 /* Chooses what the runtime is asked for: what the user wished, as far as the
- * runtime can. NULL: nothing; *note says why. */
+ * runtime can. NULL: nothing; *note says why, unless nothing needs to be
+ * asked. */
 static const struct jl_setup *choose(struct asking *asking, char **note)
 {
     const struct jl_runtime *runtime = asking->runtime;
@@ -136,6 +145,8 @@ static const struct jl_setup *choose(struct asking *asking, char **note)
         wanted = &runtime->map;
     if (runtime->refusal == JL_TELLS_VERSION) {
         version = jl_version_learn(runtime, asking->file, asking->env);
+        if (asking->options->jit == JL_JIT_MAP && is_read(runtime, version))
+            return NULL;
         if (!jl_version_is_from(version, wanted->from))
             wanted = &runtime->map;
         can = jl_version_is_from(version, wanted->from);
@@ -144,7 +155,8 @@ static const struct jl_setup *choose(struct asking *asking, char **note)
     }
     if (can)
         return wanted;
-    who = who_does(wanted);
+    who =
+        who_does(runtime->read.from.major ? runtime->read.from : wanted->from);
     *note = jr_printf("this %s does not tell of its %s; %s", runtime->name,
                       runtime->nameless ? runtime->nameless : "JIT code", who);
     free(who);
@@ -269,7 +281,7 @@ static char *leave_out_refused(const struct asking *asking,
 
         give(asking, setting, more);
         if (strcmp(more, kept) != 0 && !starts(asking)) {
-            who = who_does(&asking->setup);
+            who = who_does(asking->setup.from);
             jr_say("%s refuses %s: left out; %s not", asking->runtime->name,
                    setting->words[i], who);
             free(who);
@@ -378,7 +390,7 @@ static void ask_all(struct asking *asking, struct jl_request *request)
     if (!wants_files(args))
         request->removed = request->files;
     request->removed_patterns = own ? NULL : runtime->litter;
-    who = who_does(&asking->setup);
+    who = who_does(asking->setup.from);
     request->no_result = jr_printf(
         "%s was asked to write them, and did not; %s", runtime->name, who);
     free(who);

@@ -74,6 +74,7 @@ const struct jl_runtime jl_runtimes[] = {
      .dump = {JL_JITDUMP, {3, 13}, {{"PYTHON_PERF_JIT_SUPPORT", 0, {"1"}}}},
      .refusal = JL_TELLS_VERSION,
      .nameless = "Python functions",
+     .read = {{3, 8}, {3, 14}}, /* preload/sig/script/python_layouts.h */
      .version = {"python", "--version", "Python "}},
     {.name = "spidermonkey",
      .programs = "js js-* js[0-9]* jsshell firefox firefox-*",

@@ -80,6 +80,11 @@ struct jl_runtime {
     /* What has no names where the runtime cannot be asked; NULL: its JIT code.
      * An interpreter without a compiler has none. */
     const char *nameless;
+    /* The library reads the functions of the versions from `from` on and before
+     * `until` itself: these are not asked by --jit=map.  0.0, 0.0: none. */
+    struct {
+        struct jl_version from, until;
+    } read;
     /* JL_TELLS_VERSION and bounded exclusions: what is before the numbers in
      * its file's name, and in what the file prints for the argument. */
     struct {
