@@ -51,6 +51,12 @@ static void add_pair(struct jr_codes *codes, uint32_t function, uint32_t spot)
         (struct pair){function, spot};
 }
 
+/* Whether no function is known to be inlined into this one's code. */
+static int is_alone(const struct jr_function *function)
+{
+    return function->kind == JR_FRAME_JIT || function->kind == JR_FRAME_SCRIPT;
+}
+
 /* Adds the functions of a spot: in a file, all that were inlined there. */
 static void add_spot(struct jr_codes *codes, uint32_t number)
 {
@@ -62,7 +68,7 @@ static void add_spot(struct jr_codes *codes, uint32_t number)
     if (spot->samples == 0)
         return;
     add_pair(codes, function, number);
-    if (model->functions[function].kind == JR_FRAME_JIT)
+    if (is_alone(&model->functions[function]))
         return;
     jr_space_find(model->processes[spot->process].space, spot->address,
                   spot->time_ns, 0, &hit);
@@ -281,7 +287,7 @@ static int is_of(const struct jr_function *function,
 size_t jr_code_depth(const struct jr_function *function,
                      const struct jr_frames *frames)
 {
-    if (function->kind == JR_FRAME_JIT)
+    if (is_alone(function))
         return frames->count;
     for (size_t count = frames->count; count > 0; count--)
         if (is_of(function, &frames->items[count - 1]))

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "fiber.h"
+#include "jp_script.h"
 #include "tree.h"
 #include "words.h"
 
@@ -345,7 +346,8 @@ static uint8_t add_place(struct jr_resolver *resolver, uint32_t index,
     return place->flags;
 }
 
-/* The spot of a stack's leaf, when that is JIT code with a name or a file's. */
+/* The spot of a stack's leaf, when that is JIT code with a name, a file's or a
+ * script's. */
 static uint32_t spot_of(struct jr_resolver *resolver,
                         const struct jr_sample *sample,
                         const struct jr_stack *stack)
@@ -355,7 +357,8 @@ static uint32_t spot_of(struct jr_resolver *resolver,
     const uint64_t address = resolver->stacks->places[stack->place];
     uint32_t fresh = (uint32_t)model->nspots, id;
 
-    if (!(place->flags & (NAMED | FILED)) ||
+    if ((!(place->flags & (NAMED | FILED)) &&
+         JP_SCRIPT_TAG_OF(address) != JP_SCRIPT_TAG) ||
         !jr_filter_needs(&model->filter, JR_NEEDS_CODE) ||
         is_left_out(resolver, place, stack->call))
         return JR_NO_SPOT;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/search.h"
+#include "jp_script.h"
 #include "symbol.h"
 #include "symbol/elf/module_code.h"
 #include "symbol/elf/modules.h"
@@ -27,6 +28,12 @@ int jr_code_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
         piece->machine = jr_module_machine(piece->module);
         return 0;
     }
+    if (hit.frames[0].kind == JR_FRAME_SCRIPT) {
+        piece->script = space;
+        piece->start = JP_SCRIPT_FRAME(JP_SCRIPT_ID(address), 0);
+        piece->end = JP_SCRIPT_FRAME(JP_SCRIPT_ID(address), JP_SCRIPT_AT_MAX);
+        return 0;
+    }
     if (hit.frames[0].kind != JR_FRAME_JIT ||
         jr_jit_code_find(space, address, time_ns, &piece->jit) != 0)
         return -1;
@@ -41,6 +48,8 @@ int jr_code_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
 size_t jr_code_bytes(const struct jr_code_piece *piece, uint8_t *into,
                      size_t room)
 {
+    if (piece->script)
+        return 0;
     if (room > piece->end - piece->start)
         room = (size_t)(piece->end - piece->start);
     return piece->module
@@ -62,9 +71,15 @@ struct jr_frames jr_code_frames(const struct jr_code_piece *piece, uint64_t at,
                                 struct jr_frame *room)
 {
     const struct jr_jit_source_line *line;
+    struct jr_hit hit;
 
     if (piece->module)
         return jr_module_at(piece->symbols, piece->module, at);
+    if (piece->script) {
+        jr_space_find(piece->script, at, 0, 0, &hit);
+        *room = hit.frames[0];
+        return (struct jr_frames){room, room->line != 0};
+    }
     line = line_at(&piece->jit, at);
     if (!line || line->line == 0)
         return (struct jr_frames){NULL, 0};
@@ -79,6 +94,11 @@ struct jr_frames jr_code_frames(const struct jr_code_piece *piece, uint64_t at,
 const char *jr_code_module(const struct jr_code_piece *piece)
 {
     return piece->module ? piece->module->name : NULL;
+}
+
+int jr_code_is_script(const struct jr_code_piece *piece)
+{
+    return piece->script != NULL;
 }
 
 int jr_code_has_file(const struct jr_code_piece *piece)

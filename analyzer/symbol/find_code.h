@@ -21,8 +21,11 @@ struct jr_code_piece {
     uint64_t loaded_ns, until_ns; /* of JIT code: live in [loaded, until) */
     uint16_t machine;             /* ELF e_machine; 0: that of the process */
     struct jr_jit_code jit;       /* where there is no module */
-    struct jr_module *module;     /* the file; NULL: JIT code */
+    struct jr_module *module;     /* the file; NULL: JIT code or a script's */
     struct jr_symbols *symbols;   /* with a module */
+    struct jr_space *script;      /* of a script's function, which has no
+                                     machine code: its `start` and `end` are
+                                     frames (jp_script.h) */
 };
 
 /* The code at `address` at `time_ns`, as jr_space_find names it, and in *at the
@@ -44,6 +47,9 @@ struct jr_frames jr_code_frames(const struct jr_code_piece *piece, uint64_t at,
 
 /* Base name of the piece's file; NULL: JIT code. */
 const char *jr_code_module(const struct jr_code_piece *piece);
+
+/* Whether the piece is a script's function. */
+int jr_code_is_script(const struct jr_code_piece *piece);
 
 /* Whether the piece's file could be read. */
 int jr_code_has_file(const struct jr_code_piece *piece);

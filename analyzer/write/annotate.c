@@ -159,6 +159,8 @@ char *jr_annotate_place(const struct jr_report *report,
 
     if (jr_code_module(code))
         return file_place(code);
+    if (jr_code_is_script(code))
+        return jr_strdup("bytecode");
     start = jr_duration(from);
     end = code->until_ns == UINT64_MAX || code->until_ns < began
               ? jr_strdup("")
@@ -177,6 +179,8 @@ char *jr_annotate_place(const struct jr_report *report,
 const char *jr_annotate_lack(enum jr_asm_result result)
 {
     switch (result) {
+    case JR_ASM_SCRIPT:
+        return "An interpreter runs this function: sampled positions only.";
     case JR_ASM_NO_BYTES:
         return "The code itself was not kept: sampled addresses only.";
     case JR_ASM_NO_FILE:
@@ -415,6 +419,8 @@ static void put_function(struct text *to, const struct jr_codes *codes,
         fputc('\n', to->out);
     }
     put_lines(to, &view);
+    if (function->kind == JR_FRAME_SCRIPT)
+        view.nversions = 0; /* it has no machine code */
     for (size_t i = 0; i < view.nversions && i < VERSIONS_SHOWN; i++)
         put_version(to, function, &view.versions[i]);
     if (view.nversions > VERSIONS_SHOWN)

@@ -271,6 +271,7 @@ static void put_addresses(struct reading *reading,
         sink->instruction(sink->data, hit->address,
                           reading->nbytes >= BYTES_MAX
                               ? "(too far into the code to be shown)"
+                          : jr_code_is_script(&version->code) ? "(bytecode)"
                           : version->code.module ? "(code not here)"
                                                  : "(code not kept)",
                           hit->weight_ns);
@@ -282,6 +283,8 @@ static void put_addresses(struct reading *reading,
 /* Why there are no bytes. */
 static enum jr_asm_result find_lack(const struct jr_code_piece *code)
 {
+    if (jr_code_is_script(code))
+        return JR_ASM_SCRIPT;
     if (!code->module)
         return JR_ASM_NO_BYTES;
     if (!jr_code_has_file(code))

@@ -38,6 +38,7 @@ struct jr_asm_limits {
 /* Whether instructions could be listed. */
 enum jr_asm_result {
     JR_ASM_WHOLE = 0,
+    JR_ASM_SCRIPT,    /* the function is a script's, without machine code, */
     JR_ASM_NO_BYTES,  /* the code was kept nowhere, */
     JR_ASM_NO_FILE,   /* its file is not here or is another, */
     JR_ASM_NO_TEXT,   /* the file here is without the code, */

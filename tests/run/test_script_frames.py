@@ -180,6 +180,14 @@ def main():
              {"left_leaf": left_leaf})
 main()
 '''
+LOOP = """
+def hot_loop():
+    total = 0
+    for i in range(10000000):
+        total = (total * 3 + i) % 65521
+    return total
+hot_loop()
+"""
 CALLS = {
     ("left_leaf", "left_two"), ("left_two", "left_one"), ("left_one", "main"),
     ("right_leaf", "right_numbers"), ("right_numbers", "right_one"),
@@ -213,9 +221,6 @@ def known():
 
 
 class ScriptFrames(Case):
-    # Logs of samples at 2 kHz: what a script calls changes names in a report.
-    check_agreement = False
-
     def log(self, python):
         return self.path("log" + python.replace("/", "-"))
 
@@ -330,6 +335,21 @@ class ScriptFrames(Case):
         self.assertIn(";<module>;main;again;again;again", folded)
         self.assertNotIn("EvalFrameDefault;<module>;main;again", folded)
         self.assertIn("_PyEval_EvalFrameDefault;<module>;main;again", shown)
+
+    def test_lines_of_a_function(self):
+        """--annotate lists the source with the weight of its lines."""
+        if not known():
+            raise lacking("CPython 3.8 to 3.13")
+        python = sorted(known().items())[-1][1]
+        self.profile(python, LOOP, flags="JP_START JP_PERIOD=0.002")
+        text = self.report(self.log(python), "--annotate=hot_loop")
+        self.assertRegex(text, r"(?m)^hot_loop: .*/script\.py$")
+        weights = {int(line): int(count) for count, line in re.findall(
+            r"(?m)^ +(\d+) +[\d.]+% +\d+ +(\d+)  ", text)}
+        self.assertGreater(weights[5], 0.5 * sum(weights.values()))
+        self.assertEqual(set(weights) - {3, 4, 5}, set())
+        self.assertIn("total = (total * 3 + i) % 65521", text)
+        self.assertNotIn("Address  Instruction", text)
 
 
 if __name__ == "__main__":

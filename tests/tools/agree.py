@@ -35,9 +35,29 @@ def looked_up(stack):
             for index, frame in enumerate(stack)]
 
 
+def script_of(address):
+    """The number of a script's function, of frames that are one; or None."""
+    return (address >> 24 & 0xFFFFFF if address >> 48 == decode.SCRIPT
+            else None)
+
+
+def code_of(address):
+    """The code address, also of an interpreter that runs a script."""
+    return (address & (1 << 48) - 1 if address >> 48 == decode.RUNNER
+            else address)
+
+
+def name_of(address):
+    """The name that the copy's map gives an address."""
+    script = script_of(address)
+    if script is None:
+        return "a%x" % code_of(address)
+    return "s%x" % script if script else "[script]"
+
+
 def path_of(gap, stack):
     """A stack as the copy's report has it, from the root on."""
-    names = ["a%x" % address for address in looked_up(stack)]
+    names = [name_of(address) for address in looked_up(stack)]
     if 0 < gap < len(names):
         names.insert(gap, LEFT_OUT)
     return ";".join(names[::-1]) or "[no stack]"
@@ -62,11 +82,13 @@ def copy_log(log, runs, folder):
 def write_map(runs, folder):
     """The map of all runs, and the names of their addresses."""
     with open(os.path.join(folder, NAMES), "w", encoding="ascii") as names:
-        for address in sorted({
-                address for run in runs for sample in run.samples
-                for address in looked_up(sample[5])}):
+        addresses = {address for run in runs for sample in run.samples
+                     for address in looked_up(sample[5])}
+        for address in sorted({code_of(address) for address in addresses
+                               if script_of(address) is None}):
             names.write("%x 1 a%x\n" % (address, address))
         size = names.tell()
+    scripts = {script_of(address) for address in addresses} - {0, None}
     with open(os.path.join(folder, MAP), "w", encoding="ascii") as target:
         for pid, start in sorted({(run.header["pid"],
                                    run.header["start_ticks"])
@@ -76,6 +98,8 @@ def write_map(runs, folder):
                 "1 anon start=0 end=ffffffffffffffff\n"
                 "1 perfmap path=/agree dev=0:1 inode=1 size=%d saved=%s\n"
                 % (pid, start, size, NAMES))
+            for script in sorted(scripts):
+                target.write("1 script id=%d name=s%x\n" % (script, script))
 
 
 def output_of(report, form, log, *options):
@@ -94,7 +118,8 @@ def reported(report, log, event, only_pid):
     """{(pid, tid, path): ns} of the copy's report; only_pid: of the only
     process, which it does not name."""
     sums = collections.Counter()
-    for line in output_of(report, "collapsed", log, "-t", "--event=" + event):
+    for line in output_of(report, "collapsed", log, "-t", "--event=" + event,
+                          "--interpreter-frames"):
         title, path, weight = re.fullmatch(r"([^;]*);(.*) (\d+)", line).groups()
         pid, tid = TITLE.match(title).groups()
         sums[int(pid or only_pid), int(tid), path] += int(weight)
