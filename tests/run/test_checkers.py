@@ -425,11 +425,11 @@ class Symbols(Checker):
         "void f_sig(char *x, int n);\n" \
         "void f_sig(char *x, int n) { memset(x, n, 4096 + n); }\n"
 
-    DOOR = "__attribute__((section(\".text.jp_doors\"))) "
+    STUB = "__attribute__((section(\".text.jp_entry_stubs\"))) "
 
-    def build(self, sig=SIG, library="", options=(), door=DOOR):
+    def build(self, sig=SIG, library="", options=(), stub=STUB):
         cc = need("gcc")
-        self.tree({"a.c": sig, "b.c": library + door + "void api(void);\n"
+        self.tree({"a.c": sig, "b.c": library + stub + "void api(void);\n"
                    "void api(void) {}\n",
                    "preload/sig/allowed-symbols": "memset  # compilers call\n",
                    "preload/exported-symbols": "# the API\napi\n"})
@@ -454,22 +454,22 @@ class Symbols(Checker):
         self.build()
         self.assertEqual(self.run_check(), (0, ""))
 
-    def test_no_door(self):
-        self.build(door="")
+    def test_no_entry_stub(self):
+        self.build(stub="")
         status, output = self.run_check()
         self.assertEqual(status, 1)
-        self.assertIn("exported without a door before it: api", output)
+        self.assertIn("exported without an entry stub before it: api", output)
 
-    def test_door_touches_thread_local_memory(self):
+    def test_entry_stub_touches_thread_local_memory(self):
         self.build(library="static __thread int local\n"
                    "__attribute__((tls_model(\"initial-exec\")));\n" +
-                   self.DOOR +
+                   self.STUB +
                    "static int f(void) { return local; }\n"
                    "int (*g)(void) __attribute__((visibility(\"hidden\")));\n"
                    "int (*g)(void) = f;\n")
         status, output = self.run_check()
         self.assertEqual(status, 1)
-        self.assertIn("a door touches thread-local memory", output)
+        self.assertIn("an entry stub touches thread-local memory", output)
 
     def test_handler_calls_malloc(self):
         self.build(sig=self.SIG + "void *malloc(unsigned long);\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The doors before the hooks: whoever comes there without thread-local memory
+"""The stubs before the hooks: whoever comes there without thread-local memory
 comes to the C library's function, as it called it, whether there is a profile
 or not; and forks that the program makes in ways of its own.  Runs in: tests."""
 import unittest
@@ -8,18 +8,18 @@ from jprun import LIBRARY, Case, program, weight_s
 from versions import exports
 
 PROFILE = "JP_START JP_PERIOD=0.001"
-ASKED = "__asan_default_options"    # by AddressSanitizer; no door, as it
+ASKED = "__asan_default_options"    # by AddressSanitizer; no stub, as it
                                     # leads to no function of the C library
 
 
 class Strangers(Case):
     def call_all(self, flags, preload, *how):
         # Each by name, and each version of the library's.
-        doors = [symbol for symbol in exports(LIBRARY)
+        stubs = [symbol for symbol in exports(LIBRARY)
                  if not symbol.startswith("jprof_") and symbol != ASKED]
-        called = {symbol.split("@")[0] for symbol in doors}
+        called = {symbol.split("@")[0] for symbol in stubs}
         if preload:
-            called.update(symbol.replace("@@", "@") for symbol in doors)
+            called.update(symbol.replace("@@", "@") for symbol in stubs)
         with open(self.path("names"), "w", encoding="utf-8") as names:
             names.write("\n".join(sorted(called)))
         with open(self.path("names"), "rb") as names:

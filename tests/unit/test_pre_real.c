@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions behind the doors are those that the loader's search finds; and
+ * The functions behind the stubs are those that the loader's search finds; and
  * the gate's answers, where the processor tells the thread pointer and where
  * the kernel is asked for it.
  * Runs in: tests. */
@@ -22,8 +22,8 @@
 #include "../../preload/sig/state/gate.h"
 #include "../../preload/sig/state/process.h"
 
-extern struct jp_door __start_jp_doors[] JP_HIDDEN;
-extern struct jp_door __stop_jp_doors[] JP_HIDDEN;
+extern struct jp_entry_stub __start_jp_entry_stubs[] JP_HIDDEN;
+extern struct jp_entry_stub __stop_jp_entry_stubs[] JP_HIDDEN;
 
 /* What the loader finds behind this executable for NAME or NAME@VERSION.  A
  * relocation with a version is satisfied by a symbol that has none, as those of
@@ -49,18 +49,18 @@ static void *by_loader(const char *wanted)
 static void test_as_the_loader(void **state)
 {
     (void)state;
-    for (struct jp_door *door = __start_jp_doors; door != __stop_jp_doors;
-         door++) {
-        void *found = by_loader(door->name);
+    for (struct jp_entry_stub *stub = __start_jp_entry_stubs;
+         stub != __stop_jp_entry_stubs; stub++) {
+        void *found = by_loader(stub->name);
         if (found == NULL)
-            found = door->instead;
-        if (jp_real(door) != found)
-            fail_msg("%s is not the loader's", door->name);
+            found = stub->instead;
+        if (jp_real(stub) != found)
+            fail_msg("%s is not the loader's", stub->name);
     }
-    assert_int_not_equal(__stop_jp_doors - __start_jp_doors, 0);
+    assert_int_not_equal(__stop_jp_entry_stubs - __start_jp_entry_stubs, 0);
 }
 
-/* Asks as in a process of this owner; no longer, as the doors of this test's
+/* Asks as in a process of this owner; no longer, as the stubs of this test's
  * own calls lead to hooks then. */
 static int ask(struct jp_owner *owner)
 {

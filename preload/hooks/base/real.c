@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looking up the C library's functions behind the doors.  dlsym writes
- * thread-local memory and may allocate, but a door may be called in a child
+ * Looking up the C library's functions behind the stubs.  dlsym writes
+ * thread-local memory and may allocate, but a stub may be called in a child
  * that has no thread-local memory.  So the symbol tables of the loaded objects
  * are read here (System V gABI, "Dynamic Section"; DT_GNU_HASH as glibc reads
  * it; versions: Linux Standard Base, "Symbol Versioning").
@@ -21,10 +21,12 @@
 #include "sig/state/process.h"
 
 _Static_assert(offsetof(struct jp_owner, pid) == 0, "the gate reads it");
-_Static_assert(offsetof(struct jp_door, real) == 0, "the gate jumps there");
-_Static_assert(offsetof(struct jp_door, hook) == 8, "the gate jumps there");
+_Static_assert(offsetof(struct jp_entry_stub, real) == 0,
+               "the gate jumps there");
+_Static_assert(offsetof(struct jp_entry_stub, hook) == 8,
+               "the gate jumps there");
 
-/* The code of the gate, and of jp_door_seek. */
+/* The code of the gate, and of jp_entry_stub_seek. */
 __asm__(JP_ARCH_GATE);
 
 /* Stands in for a function that no library has: fails as a system call that
@@ -35,11 +37,11 @@ static long missing(void)
     return -1;
 }
 
-/* The linker's bounds of the section that the doors are in. */
-extern struct jp_door __start_jp_doors[] JP_HIDDEN;
-extern struct jp_door __stop_jp_doors[] JP_HIDDEN;
+/* The linker's bounds of the section that the stubs are in. */
+extern struct jp_entry_stub __start_jp_entry_stubs[] JP_HIDDEN;
+extern struct jp_entry_stub __stop_jp_entry_stubs[] JP_HIDDEN;
 
-/* What a door wants: a name of `length` characters, and the name of a version,
+/* What a stub wants: a name of `length` characters, and the name of a version,
  * or NULL for the default one. */
 struct wanted {
     const char *name, *version;
@@ -58,12 +60,12 @@ struct tables {
 #define VERSION_HIDDEN 0x8000U /* not the default one of its name */
 #define VERSION_FIRST 2U       /* below: no version */
 
-static struct wanted wanted_of(const struct jp_door *door)
+static struct wanted wanted_of(const struct jp_entry_stub *stub)
 {
-    const char *at = strchr(door->name, '@');
+    const char *at = strchr(stub->name, '@');
     if (at == NULL)
-        return (struct wanted){door->name, NULL, strlen(door->name)};
-    return (struct wanted){door->name, at + 1, (size_t)(at - door->name)};
+        return (struct wanted){stub->name, NULL, strlen(stub->name)};
+    return (struct wanted){stub->name, at + 1, (size_t)(at - stub->name)};
 }
 
 /* The address in an entry of the dynamic section.  The loader relocates it in
@@ -247,12 +249,12 @@ void *jp_real_of_libc(const char *name)
     return NULL;
 }
 
-static void *find(const struct jp_door *door)
+static void *find(const struct jp_entry_stub *stub)
 {
-    const struct wanted wanted = wanted_of(door);
+    const struct wanted wanted = wanted_of(stub);
     void *function = find_behind(&wanted);
     if (function == NULL)
-        function = door->instead;
+        function = stub->instead;
     if (function == NULL)
         function = ask_loader(RTLD_NEXT, &wanted);
     if (function != NULL)
@@ -265,23 +267,23 @@ static void *find(const struct jp_door *door)
 
 void jp_real_all(void)
 {
-    for (struct jp_door *door = __start_jp_doors; door != __stop_jp_doors;
-         door++) {
+    for (struct jp_entry_stub *stub = __start_jp_entry_stubs;
+         stub != __stop_jp_entry_stubs; stub++) {
         void *function = NULL;
-        if (door->real == (const void *)jp_door_seek)
-            function = find(door);
+        if (stub->real == (const void *)jp_entry_stub_seek)
+            function = find(stub);
         if (function != NULL)
-            door->real = function;
+            stub->real = function;
     }
 }
 
-void *jp_real(struct jp_door *door)
+void *jp_real(struct jp_entry_stub *stub)
 {
-    void *function = find(door);
+    void *function = find(stub);
     if (function == NULL) {
-        jp_complain_sig("the C library has no ", door->name, 0);
+        jp_complain_sig("the C library has no ", stub->name, 0);
         *(long (**)(void)) & function = missing;
     }
-    door->real = function;
+    stub->real = function;
     return function;
 }

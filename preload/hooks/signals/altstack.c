@@ -396,7 +396,7 @@ JP_HOOK_EARLY(int, sigaltstack, (const stack_t *stack, stack_t *old), early)
 void jp_altstack_constructed(void)
 {
     if (jp_owner != NULL || !atomic_load(&has_early))
-        jp_door_sigaltstack.real = (void *)jp_door_seek;
+        jp_entry_stub_sigaltstack.real = (void *)jp_entry_stub_seek;
 }
 
 void jp_altstack_show(const void *frame)

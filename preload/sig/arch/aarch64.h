@@ -244,13 +244,13 @@ static inline int jp_arch_in_valgrind(void)
 #define JP_ARCH_GLIBC "GLIBC_2.17"
 #define JP_ARCH_OLDER 0
 
-/* See x86_64.h.  The door's record is in x16; no caller keeps a value in x9 to
+/* See x86_64.h.  The stub's record is in x16; no caller keeps a value in x9 to
  * x17 over a call. */
-#define JP_ARCH_DOOR(name, id)                                                 \
-    JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
+#define JP_ARCH_ENTRY_STUB(name, id)                                           \
+    JP_ARCH_FUNCTION(".text.jp_entry_stubs", "16", name,                       \
         "hint #34\n" /* bti c */                                               \
-        "adrp x16, jp_door_" id "\n"                                           \
-        "add x16, x16, :lo12:jp_door_" id "\n"                                 \
+        "adrp x16, jp_entry_stub_" id "\n"                                     \
+        "add x16, x16, :lo12:jp_entry_stub_" id "\n"                           \
         "b jp_gate\n")
 
 /* See x86_64.h.  The answer is in x17. */
@@ -277,7 +277,7 @@ static inline int jp_arch_in_valgrind(void)
     ".cfi_def_cfa_offset 0\n"
 
 #define JP_ARCH_GATE                                                           \
-    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_gate",                        \
+    JP_ARCH_FUNCTION(".text.jp_entry_stubs", "16", "jp_gate",                  \
     ".hidden jp_gate\n"                                                        \
     "adrp x9, jp_owner\n"                                                      \
     "ldr x9, [x9, :lo12:jp_owner]\n"                                           \
@@ -302,8 +302,8 @@ static inline int jp_arch_in_valgrind(void)
     JP_ARCH_ASIDE("bl jp_gate_ask_sig\n")                                      \
     "cbnz w17, 3b\n"                                                           \
     "b 1b\n")                                                                  \
-    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_door_seek",                   \
-    ".hidden jp_door_seek\n"                                                   \
+    JP_ARCH_FUNCTION(".text.jp_entry_stubs", "16", "jp_entry_stub_seek",       \
+    ".hidden jp_entry_stub_seek\n"                                             \
     "hint #34\n"                                                               \
     JP_ARCH_ASIDE("mov x0, x16\nbl jp_real\n")                                 \
     "br x17\n")

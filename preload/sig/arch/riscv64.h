@@ -298,11 +298,11 @@ static inline int jp_arch_in_valgrind(void)
 #define JP_ARCH_GLIBC "GLIBC_2.27"
 #define JP_ARCH_OLDER 0
 
-/* See x86_64.h.  The door's record is in t3; no caller keeps a value in t3 to
+/* See x86_64.h.  The stub's record is in t3; no caller keeps a value in t3 to
  * t6 over a call, and `tail` overwrites t1. */
-#define JP_ARCH_DOOR(name, id)                                                 \
-    JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
-        "lla t3, jp_door_" id "\n"                                             \
+#define JP_ARCH_ENTRY_STUB(name, id)                                           \
+    JP_ARCH_FUNCTION(".text.jp_entry_stubs", "16", name,                       \
+        "lla t3, jp_entry_stub_" id "\n"                                       \
         "tail jp_gate\n")
 
 /* See x86_64.h.  The answer is in t6. */
@@ -329,7 +329,7 @@ static inline int jp_arch_in_valgrind(void)
     ".cfi_def_cfa_offset 0\n"
 
 #define JP_ARCH_GATE                                                           \
-    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_gate",                        \
+    JP_ARCH_FUNCTION(".text.jp_entry_stubs", "16", "jp_gate",                  \
     ".hidden jp_gate\n"                                                        \
     "lla t4, jp_owner\n"                                                       \
     "ld t4, 0(t4)\n"                                                           \
@@ -354,8 +354,8 @@ static inline int jp_arch_in_valgrind(void)
     JP_ARCH_ASIDE("call jp_gate_ask_sig\n")                                    \
     "bnez t6, 3b\n"                                                            \
     "j 1b\n")                                                                  \
-    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_door_seek",                   \
-    ".hidden jp_door_seek\n"                                                   \
+    JP_ARCH_FUNCTION(".text.jp_entry_stubs", "16", "jp_entry_stub_seek",       \
+    ".hidden jp_entry_stub_seek\n"                                             \
     JP_ARCH_ASIDE("mv a0, t3\ncall jp_real\n")                                 \
     "jr t6\n")
 

@@ -440,17 +440,17 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
 #define JP_ARCH_GLIBC "GLIBC_2.2.5"
 #define JP_ARCH_OLDER 1
 
-/* A door, an exported function of the hook `id`: it passes its record on in r11
+/* A stub, an exported function of the hook `id`: it passes its record on in r11
  * and goes to the gate. */
-#define JP_ARCH_DOOR(name, id)                                                 \
-    JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
+#define JP_ARCH_ENTRY_STUB(name, id)                                           \
+    JP_ARCH_FUNCTION(".text.jp_entry_stubs", "16", name,                       \
         "endbr64\n"                                                            \
-        "leaq jp_door_" id "(%rip), %r11\n"                                    \
+        "leaq jp_entry_stub_" id "(%rip), %r11\n"                              \
         "jmp jp_gate\n")
 
 #define JP_ARCH_PUSH(name) "pushq %" name "\n.cfi_adjust_cfa_offset 8\n"
 #define JP_ARCH_POP(name) "popq %" name "\n.cfi_adjust_cfa_offset -8\n"
-/* Calls a function and saves the arguments of the door's caller and its number
+/* Calls a function and saves the arguments of the stub's caller and its number
  * of vector registers (al) around the call; the answer is in r10.  Eight words
  * are pushed, and one for the alignment. */
 #define JP_ARCH_ASIDE(call)                                                   \
@@ -462,11 +462,11 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
     JP_ARCH_POP("r8") JP_ARCH_POP("rcx") JP_ARCH_POP("rdx")                   \
     JP_ARCH_POP("rsi") JP_ARCH_POP("rdi") JP_ARCH_POP("rax")
 
-/* The gate; the door's record is in r11.  Label 1 goes on to the C library's
+/* The gate; the stub's record is in r11.  Label 1 goes on to the C library's
  * function and 3 to the hook; 2 asks jp_gate_ask_sig whether the thread is one
  * of the C library's. */
 #define JP_ARCH_GATE                                                           \
-    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_gate",                        \
+    JP_ARCH_FUNCTION(".text.jp_entry_stubs", "16", "jp_gate",                  \
     ".hidden jp_gate\n"                                                        \
     "movq jp_owner(%rip), %r10\n"                                              \
     "testq %r10, %r10\n"                                                       \
@@ -495,8 +495,8 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
     "testl %r10d, %r10d\n"                                                     \
     "jnz 3b\n"                                                                 \
     "jmp 1b\n")                                                                \
-    JP_ARCH_FUNCTION(".text.jp_doors", "16", "jp_door_seek",                   \
-    ".hidden jp_door_seek\n"                                                   \
+    JP_ARCH_FUNCTION(".text.jp_entry_stubs", "16", "jp_entry_stub_seek",       \
+    ".hidden jp_entry_stub_seek\n"                                             \
     "endbr64\n"                                                                \
     JP_ARCH_ASIDE("movq %r11, %rdi\ncall jp_real\n")                           \
     "jmp *%r10\n")
