@@ -179,7 +179,7 @@ $(B)/preload/sig/adopt.o $(B)/preload/sig/control.o \
 $(B)/preload/sig/kernel_threads.o $(B)/preload/sig/unwind/cfi/cfi_run.o \
 $(B)/preload/sig/unwind/walk_hidden.o $(B)/preload/sig/state/thread.o \
 $(B)/preload/sig/clock/clock_hrtimer.o $(B)/preload/sig/unwind/cfi/cfi.o \
-$(B)/preload/sig/logfile.o $(B)/preload/sig/log/annex.o \
+$(B)/preload/sig/logfile.o $(B)/preload/sig/log/appended_area.o \
 $(B)/preload/sig/log/share.o $(B)/preload/sig/log/reserve.o \
 $(B)/preload/sig/log/mine.o $(B)/preload/sig/log/chunk.o \
 $(B)/preload/sig/log/storage_area.o $(B)/preload/sig/log/storage_file.o \

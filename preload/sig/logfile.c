@@ -21,7 +21,7 @@
 #include "sig/files/notes.h"
 #include "sig/files/tree.h"
 #include "sig/files/usage.h"
-#include "sig/log/annex.h"
+#include "sig/log/appended_area.h"
 #include "sig/log/log.h"
 #include "sig/log/mine.h"
 #include "sig/log/reserve.h"
@@ -255,8 +255,8 @@ static int branch_sig(void)
     struct jp_text text;
     uint64_t offset;
     jp_log.storage =
-        jp_annex_is_handed_sig() ? &jp_storage_annex : &jp_storage_area;
-    const int error = jp_share_is_there_sig() ? 0 : jp_annex_make_sig();
+        jp_appended_is_handed_sig() ? &jp_storage_appended : &jp_storage_area;
+    const int error = jp_share_is_there_sig() ? 0 : jp_appended_make_sig();
     if (error != 0)
         return error;
     if (jp_share_take_sig(JP_LOG_HEADER_SIZE, 0, &offset) == 0)
@@ -297,7 +297,7 @@ static int create_sig(void)
 {
     struct jp_sys_wait wait = {0};
     int error = -ENOENT;
-    if (jp_annex_is_handed_sig())
+    if (jp_appended_is_handed_sig())
         jp_logname_build_sig(&name, 0); /* for what is said of it */
     else
         error = create_named_sig();
@@ -305,7 +305,7 @@ static int create_sig(void)
         error = create_named_sig();
     if (error == 0)
         jp_share_drop_sig();
-    else if (jp_annex_is_handed_sig() || jp_share_is_inherited_sig())
+    else if (jp_appended_is_handed_sig() || jp_share_is_inherited_sig())
         error = branch_sig();
     return error;
 }
@@ -350,7 +350,8 @@ int jp_logfile_ensure_sig(void)
         return 0;
     }
     /* The annex is locked: the sample waits, and the next one tries. */
-    if (error == -EAGAIN && jp_annex_is_handed_sig() && waits++ < WAITS_MOST) {
+    if (error == -EAGAIN && jp_appended_is_handed_sig() &&
+        waits++ < WAITS_MOST) {
         settle_sig(JP_LOG_NONE);
         return error;
     }

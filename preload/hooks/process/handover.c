@@ -5,7 +5,7 @@
  * environment (JPROF_ISCHILD).  The exec hooks pass it on where the folder's
  * path has gone (jp_sys_guard_pass).  The next program's constructor makes the
  * log, and closes it before main.  What that program executes is handed the
- * log instead, which is no folder (sig/log/annex.h).
+ * log instead, which is no folder (sig/log/appended_area.h).
  * Runs in: any thread, not in a handler. */
 #include "handover.h"
 
@@ -21,7 +21,7 @@
 
 #include "hooks/base/local.h"
 #include "jp_limits.h"
-#include "sig/log/annex.h"
+#include "sig/log/appended_area.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/process.h"
@@ -68,7 +68,7 @@ void jp_handover_keep(void)
     uint64_t values[FIELDS] = {0};
     /* (A log that was handed on serves behind further mounts, too; the folder
      * is there only as far as the mounts until now show it.) */
-    if (!jp_local_is_vfork_child() && jp_annex_fd_sig() == 0) {
+    if (!jp_local_is_vfork_child() && jp_appended_fd_sig() == 0) {
         values[0] = (uint64_t)jp_sys_guard_keep(values + 1, values + 2);
         tell(values);
     }
@@ -103,7 +103,7 @@ int jp_handover_take(void)
     uint64_t values[FIELDS];
     if (!read_field(values))
         return 0;
-    if (jp_annex_take_sig((int)values[0], values[1], values[2]))
+    if (jp_appended_take_sig((int)values[0], values[1], values[2]))
         return 0;
     tell(none);
     if (jp_sys_guard_take((int)values[0], values[1], values[2]))
@@ -114,11 +114,11 @@ int jp_handover_take(void)
 
 int jp_handover_pass(const struct jp_target *target)
 {
-    if (!jp_sys_guard_is_kept() && jp_annex_fd_sig() == 0)
+    if (!jp_sys_guard_is_kept() && jp_appended_fd_sig() == 0)
         return 0;
     if (!jp_local_is_vfork_child())
         atomic_fetch_add(&passing, 1);
-    if ((jp_sys_guard_pass(1) || jp_annex_pass_sig(1)) &&
+    if ((jp_sys_guard_pass(1) || jp_appended_pass_sig(1)) &&
         jp_target_loads(target))
         return 1;
     jp_handover_stay(); /* nobody would close it */
@@ -130,7 +130,7 @@ void jp_handover_stay(void)
     if (!jp_local_is_vfork_child() && atomic_fetch_sub(&passing, 1) > 1)
         return;
     jp_sys_guard_pass(0);
-    jp_annex_pass_sig(0);
+    jp_appended_pass_sig(0);
 }
 
 void jp_handover_forked(void)
@@ -143,7 +143,7 @@ void jp_handover_end(void)
     uint64_t values[FIELDS];
     if (jp_process_ready_sig()) {
         /* The log is opened by the folder, before that is left. */
-        values[0] = (uint64_t)jp_annex_keep_sig(values + 1, values + 2);
+        values[0] = (uint64_t)jp_appended_keep_sig(values + 1, values + 2);
         tell(values);
     } else if (read_field(values)) {
         refuse(values);

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "mapfile.h"
-#include "sig/log/annex.h"
+#include "sig/log/appended_area.h"
 #include "sig/log/log.h"
 #include "sig/os/dirent.h"
 #include "sig/os/sys.h"
@@ -19,7 +19,7 @@
 static int is_ours_sig(int fd)
 {
     struct stat info;
-    if (fd == jp_annex_fd_sig())
+    if (fd == jp_appended_fd_sig())
         return 0; /* the child keeps it, too */
     if (jp_sys_is_marked_sig(fd))
         return 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The annex of another process's log.  Who makes the file longer, or shorter,
+ * The appended of another process's log.  Who makes the file longer, or shorter,
  * holds a lock on it (fcntl(2), F_SETLK: a process's, where flock's would be
  * the descriptor's, which all of them have in common).
  * Runs in: handler, any thread, vfork children. */
-#include "annex.h"
+#include "appended_area.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +28,14 @@ static struct {
     int fd;     /* 0: none */
     int handed; /* 1: by the program before an exec */
     uint64_t device, inode;
-} annex;
+} appended;
 
 /* Whether a descriptor is of the log.  Fills *info. */
 static int ask_sig(int fd, struct stat *info)
 {
     return fd > 0 && jp_sys_fstat_sig(fd, info) == 0 &&
-           S_ISREG(info->st_mode) && info->st_dev == annex.device &&
-           info->st_ino == annex.inode;
+           S_ISREG(info->st_mode) && info->st_dev == appended.device &&
+           info->st_ino == appended.inode;
 }
 
 static int is_log_sig(int fd)
@@ -44,14 +44,14 @@ static int is_log_sig(int fd)
     return ask_sig(fd, &info);
 }
 
-int jp_annex_is_handed_sig(void)
+int jp_appended_is_handed_sig(void)
 {
     return annex.handed;
 }
 
-int jp_annex_fd_sig(void)
+int jp_appended_fd_sig(void)
 {
-    return annex.fd;
+    return appended.fd;
 }
 
 /* Opens the log again that the parent has open, at the same number.  Returns
@@ -64,12 +64,12 @@ static int open_again_sig(void)
     jp_text_add_sig(&text, "/proc/");
     jp_text_decimal_sig(&text, jp_sys_getppid_sig());
     jp_text_add_sig(&text, "/fd/");
-    jp_text_decimal_sig(&text, (uint64_t)annex.fd);
+    jp_text_decimal_sig(&text, (uint64_t)appended.fd);
     const int fd = jp_sys_open_sig(path, O_RDWR, 0);
     if (fd < 0)
         return 0;
-    const int is_log = is_log_sig(fd) &&
-                       jp_sys_sig(SYS_dup3, fd, annex.fd, O_CLOEXEC, 0, 0) >= 0;
+    const int is_log = is_log_sig(fd) && jp_sys_sig(SYS_dup3, fd, appended.fd,
+                                                    O_CLOEXEC, 0, 0) >= 0;
     jp_sys_close_sig(fd);
     return is_log;
 }
@@ -77,15 +77,15 @@ static int open_again_sig(void)
 /* Whether the descriptor is there, or was closed and could be opened again. */
 static int is_there_sig(void)
 {
-    return is_log_sig(annex.fd) ||
-           (annex.fd > 0 &&
-            jp_sys_sig(SYS_fcntl, annex.fd, F_GETFD, 0, 0, 0) == -EBADF &&
+    return is_log_sig(appended.fd) ||
+           (appended.fd > 0 &&
+            jp_sys_sig(SYS_fcntl, appended.fd, F_GETFD, 0, 0, 0) == -EBADF &&
             open_again_sig());
 }
 
-int jp_annex_pass_sig(int on)
+int jp_appended_pass_sig(int on)
 {
-    return is_there_sig() && jp_sys_sig(SYS_fcntl, annex.fd, F_SETFD,
+    return is_there_sig() && jp_sys_sig(SYS_fcntl, appended.fd, F_SETFD,
                                         on ? 0 : FD_CLOEXEC, 0, 0) == 0;
 }
 
@@ -99,7 +99,7 @@ static long lock_sig(short how)
          i++) {
         if (i != 0)
             jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
-        error = jp_sys_sig(SYS_fcntl, annex.fd, F_SETLK, (long)&all, 0, 0);
+        error = jp_sys_sig(SYS_fcntl, appended.fd, F_SETLK, (long)&all, 0, 0);
     }
     return error == -EACCES ? -EAGAIN : error;
 }
@@ -108,7 +108,7 @@ static long lock_sig(short how)
 static uint64_t length_sig(void)
 {
     struct stat info;
-    return ask_sig(annex.fd, &info) ? (uint64_t)info.st_size : 0;
+    return ask_sig(appended.fd, &info) ? (uint64_t)info.st_size : 0;
 }
 
 /* Where the next area may begin in a log of so many bytes: behind what the last
@@ -116,41 +116,41 @@ static uint64_t length_sig(void)
 static uint64_t place_sig(uint64_t length)
 {
     uint64_t last = 0, next = 0;
-    jp_sys_pread_sig(annex.fd, &last, sizeof(last), LAST);
+    jp_sys_pread_sig(appended.fd, &last, sizeof(last), LAST);
     if (last != 0 && last % JP_LOG_ALIGN == 0 && last < length &&
         length - last >= JP_LOG_ALIGN)
-        next = jp_share_left_sig(annex.fd, last, length);
+        next = jp_share_left_sig(appended.fd, last, length);
     return next != 0 ? next : jp_log_align_sig(length);
 }
 
 static void tell_place_sig(void)
 {
     const uint64_t start = jp_share_start_sig();
-    jp_sys_pwrite_sig(annex.fd, &start, sizeof(start), LAST);
+    jp_sys_pwrite_sig(appended.fd, &start, sizeof(start), LAST);
 }
 
-int jp_annex_keep_sig(uint64_t *device, uint64_t *inode)
+int jp_appended_keep_sig(uint64_t *device, uint64_t *inode)
 {
     if (!annex.handed && atomic_load(&jp_log.state) == JP_LOG_READY &&
         !jp_log.direct) {
         const int fd = jp_log_open_sig();
-        annex.fd = fd >= 0 ? jp_sys_keep_sig(fd) : 0;
-        annex.device = jp_log.device;
-        annex.inode = jp_log.inode;
+        appended.fd = fd >= 0 ? jp_sys_keep_sig(fd) : 0;
+        appended.device = jp_log.device;
+        appended.inode = jp_log.inode;
         /* From here on, others make the file longer.  (A ring is mapped as a
          * whole.) */
-        jp_log.shared = annex.fd != 0 && jp_share_is_there_sig();
+        jp_log.shared = appended.fd != 0 && jp_share_is_there_sig();
         if (jp_log.shared) {
             jp_log.storage = &jp_storage_area;
             tell_place_sig();
         }
     }
-    *device = annex.device;
-    *inode = annex.inode;
-    return annex.fd;
+    *device = appended.device;
+    *inode = appended.inode;
+    return appended.fd;
 }
 
-int jp_annex_make_sig(void)
+int jp_appended_make_sig(void)
 {
     int made = 0;
     const long error = is_there_sig() ? lock_sig(F_WRLCK) : -ENOENT;
@@ -159,7 +159,7 @@ int jp_annex_make_sig(void)
     const uint64_t length = length_sig();
     if (length >= JP_LOG_HEADER_SIZE) {
         atomic_store(&jp_log.next, place_sig(length));
-        made = jp_share_make_sig(annex.fd, JP_SHARE_BYTES);
+        made = jp_share_make_sig(appended.fd, JP_SHARE_BYTES);
     }
     if (made)
         tell_place_sig();
@@ -167,15 +167,15 @@ int jp_annex_make_sig(void)
     return made ? 0 : -ENOSPC;
 }
 
-int jp_annex_take_sig(int fd, uint64_t device, uint64_t inode)
+int jp_appended_take_sig(int fd, uint64_t device, uint64_t inode)
 {
     struct stat info;
-    annex.device = device;
-    annex.inode = inode;
+    appended.device = device;
+    appended.inode = inode;
     if (!is_log_sig(fd) || jp_may_write_sig(fd, &info) != 0)
         return 0;
     jp_sys_sig(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC, 0, 0);
-    annex.fd = fd;
+    appended.fd = fd;
     annex.handed = 1;
     return 1;
 }
@@ -184,10 +184,10 @@ int jp_annex_take_sig(int fd, uint64_t device, uint64_t inode)
  * the end of this process's area.  Returns whether it has. */
 static int trim_sig(uint64_t used, uint64_t end)
 {
-    if (!is_log_sig(annex.fd) || lock_sig(F_WRLCK) != 0)
+    if (!is_log_sig(appended.fd) || lock_sig(F_WRLCK) != 0)
         return 0;
     const int done =
-        length_sig() == end && jp_sys_ftruncate_sig(annex.fd, used) == 0;
+        length_sig() == end && jp_sys_ftruncate_sig(appended.fd, used) == 0;
     lock_sig(F_UNLCK);
     return done;
 }
@@ -199,7 +199,7 @@ static void end_sig(void)
         jp_share_return_sig(used);
 }
 
-const struct jp_storage jp_storage_annex = {
+const struct jp_storage jp_storage_appended = {
     .take_sig = jp_storage_area_take_sig,
     .give_sig = jp_share_give_sig,
     .address_sig = jp_share_at_sig,
