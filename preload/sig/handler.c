@@ -68,8 +68,9 @@ static const ucontext_t *interrupted_sig(const ucontext_t *context)
 
 /* Ends a signal of the thread's own clock: charges it to the budget, and sets
  * the clock if the period has changed. */
-static void leave_sig(struct jp_thread *thread, const struct jp_visit *visit,
-                      uint64_t elapsed_ns)
+static void finish_clock_signal_sig(struct jp_thread *thread,
+                                    const struct jp_visit *visit,
+                                    uint64_t elapsed_ns)
 {
     struct jp_budget *budget = &thread->clock.budget;
     if (!jp_budget_leave_sig(budget, visit, elapsed_ns))
@@ -97,8 +98,8 @@ static struct jp_thread *adopt_self_sig(void)
  * handler of the program's, and that the kernel is about to make again as
  * SA_RESTART has it.  (A thread that was cancelled in a call still counts as in
  * it; calls that never fail with EINTR are none of these.) */
-static int is_again_sig(const struct jp_thread_hooks *hooks,
-                        const ucontext_t *context)
+static int is_call_restarting_sig(const struct jp_thread_hooks *hooks,
+                                  const ucontext_t *context)
 {
     const uint64_t entered = atomic_load(&hooks->entered);
     return entered != 0 &&
@@ -112,7 +113,8 @@ static int is_again_sig(const struct jp_thread_hooks *hooks,
  * A thread that blocks a signal was not woken for it.  If the handler was to
  * end a call that SA_RESTART of jprof's has made again, has that fail with
  * EINTR.  (A call that is done has left its instruction.) */
-static void told_sig(struct jp_thread_hooks *hooks, ucontext_t *context)
+static void note_taken_elsewhere_sig(struct jp_thread_hooks *hooks,
+                                     ucontext_t *context)
 {
     uint64_t blocked;
     memcpy(&blocked, &context->uc_sigmask, sizeof(blocked));
@@ -122,14 +124,14 @@ static void told_sig(struct jp_thread_hooks *hooks, ucontext_t *context)
     const uint64_t cut = atomic_fetch_and(&hooks->cut, ~taken) & taken;
     if ((taken & ~blocked) != 0)
         atomic_fetch_add(&hooks->told, 1);
-    if ((cut & ~blocked) != 0 && is_again_sig(hooks, context))
+    if ((cut & ~blocked) != 0 && is_call_restarting_sig(hooks, context))
         jp_arch_skip_call_sig(context, -EINTR);
 }
 
 /* Tells the hooks of other threads which alternate stack the calling thread
  * has, which may have set it before jprof knew the thread. */
-static void alternate_sig(struct jp_thread_hooks *hooks,
-                          const ucontext_t *context)
+static void publish_alternate_stack_sig(struct jp_thread_hooks *hooks,
+                                        const ucontext_t *context)
 {
     const uint64_t low = (uint64_t)(uintptr_t)context->uc_stack.ss_sp;
     atomic_store(&hooks->alternate_known, 1);
@@ -141,7 +143,7 @@ static void alternate_sig(struct jp_thread_hooks *hooks,
 
 /* Tells the hooks of the calling thread that the handler ran, so that a call
  * may have ended early, and where the thread goes on. */
-static void ran_sig(struct jp_thread *thread, ucontext_t *context)
+static void note_handler_run_sig(struct jp_thread *thread, ucontext_t *context)
 {
     const uint32_t tid = thread == NULL ? jp_sys_gettid_sig() : 0;
     if (tid != 0)
@@ -150,9 +152,9 @@ static void ran_sig(struct jp_thread *thread, ucontext_t *context)
         return;
     atomic_fetch_add(&thread->hooks.runs, 1);
     if (atomic_load(&thread->hooks.alternate_known) == 0)
-        alternate_sig(&thread->hooks, context);
+        publish_alternate_stack_sig(&thread->hooks, context);
     if (atomic_load(&thread->hooks.taken) != 0)
-        told_sig(&thread->hooks, context);
+        note_taken_elsewhere_sig(&thread->hooks, context);
     const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
     /* jp_program_handler is about to ask where the thread was before it:
      * signals that come while it runs do not count. */
@@ -168,7 +170,7 @@ static void ran_sig(struct jp_thread *thread, ucontext_t *context)
 /* Counts a signal that was sent to the process.  The kernel may first have
  * woken another thread for it, whose call ended early though no handler ran in
  * it. */
-static void ran_shared_sig(void)
+static void count_process_signal_sig(void)
 {
     atomic_fetch_add(&jp_process.shared, 1);
 }
@@ -268,7 +270,7 @@ own_clock_sig(const struct jp_clock_kind *kind, struct jp_pass *pass)
     }
     if (kind->cpu)
         jp_adopt_poll_without_timer_sig(pass->signal.now_ns);
-    leave_sig(thread, &visit, pass->due.counted_ns);
+    finish_clock_signal_sig(thread, &visit, pass->due.counted_ns);
     atomic_store(&thread->busy, 0);
 }
 
@@ -304,7 +306,7 @@ static void thread_clock_sig(const struct jp_clock_kind *kind,
     struct jp_thread *thread = kind->find(signal);
     if (thread == NULL && kind->untaken != NULL)
         jp_sampling_lose_sig(JP_COUNT_LOST_STALE, kind->untaken(NULL, signal));
-    ran_sig(thread, signal->context);
+    note_handler_run_sig(thread, signal->context);
     /* (A signal that was on its way when the thread's own record took over from
      * one that a search had made: the own one's clock counts that time.) */
     if (thread == NULL || jp_thread_is_retired_sig(thread))
@@ -319,7 +321,7 @@ static void thread_clock_sig(const struct jp_clock_kind *kind,
  * clock has not seen, and goes on searching for other threads. */
 static void watch_sig(ucontext_t *context)
 {
-    ran_shared_sig();
+    count_process_signal_sig();
     const uint32_t tid = jp_sys_gettid_sig();
     if (tid == 0)
         return; /* a filter forbids to ask which thread it is */
@@ -327,7 +329,7 @@ static void watch_sig(ucontext_t *context)
     if (thread == NULL && jp_adopt_has_run_sig(tid))
         thread = adopt_self_sig();
     if (thread != NULL) {
-        ran_sig(thread, context);
+        note_handler_run_sig(thread, context);
         jp_clock_recover_sig(thread, context);
         const uint64_t weight = jp_unseen_signal_sig(thread);
         if (weight != 0)
@@ -346,8 +348,8 @@ static int timer_sig(const siginfo_t *info, ucontext_t *context)
 {
     const uint64_t value = (uint64_t)info->si_value.sival_ptr;
     if (value == (JP_CONTROL_MAGIC | JP_CONTROL_START)) {
-        ran_shared_sig();
-        ran_sig(NULL, context);
+        count_process_signal_sig();
+        note_handler_run_sig(NULL, context);
         if (atomic_load(&jp_process.first_pending))
             jp_control_sig(JP_CONTROL_START);
         return 1;
@@ -418,8 +420,8 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
     if (info->si_code == SI_TIMER && timer_sig(info, context))
         return;
     if (info->si_code == SI_QUEUE &&
-        (uint32_t)info->si_value.sival_int == JP_HANDLER_TOLD) {
-        ran_sig(NULL, context);
+        (uint32_t)info->si_value.sival_int == JP_HANDLER_NOTED) {
+        note_handler_run_sig(NULL, context);
         return;
     }
     const struct jp_clock_kind *kind = jp_clock_of_sig(&pass.signal);
@@ -431,12 +433,12 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
     }
     int ours;
     if (info->si_code != SI_TKILL)
-        ran_shared_sig();
+        count_process_signal_sig();
     pass.thread = whose_sig(info, context, &ours);
     if (!ours)
         return;
     if (pass.thread != NULL)
-        ran_sig(pass.thread, context);
+        note_handler_run_sig(pass.thread, context);
     if (info->si_code == SI_QUEUE && is_control_sig(info))
         jp_control_sig((enum jp_control)(info->si_value.sival_int & 0xff));
     else if (kind != NULL)

@@ -16,7 +16,7 @@ void jp_handler_sig(int signal, siginfo_t *info, void *context);
 /* The value of a signal that is to end a thread's call, as
  * jp_thread_hooks.taken was set.  Among those of JP_CONTROL_MAGIC, but no
  * command. */
-#define JP_HANDLER_TOLD (JP_CONTROL_MAGIC | 0xf1U)
+#define JP_HANDLER_NOTED (JP_CONTROL_MAGIC | 0xf1U)
 
 /* Whether an address is in jp_handler_sig itself, or in the question with which
  * it begins (sig/state/gate), or in the code to which it returns, as other

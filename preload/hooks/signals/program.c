@@ -182,7 +182,7 @@ static void tell_first(int signal)
         atomic_fetch_or(&first->hooks.cut, JP_SIGSET(signal));
     atomic_fetch_or(&first->hooks.taken, JP_SIGSET(signal));
     info.si_signo = jp_process.signal;
-    info.si_value.sival_int = JP_HANDLER_TOLD;
+    info.si_value.sival_int = JP_HANDLER_NOTED;
     jp_sys_sig(SYS_rt_tgsigqueueinfo, pid, pid, jp_process.signal, (long)&info,
                0);
 }
