@@ -77,7 +77,7 @@ $(B)/tests/unit/test_pre_last $(B)/tests/unit/test_pre_weights_real \
   $(B)/tests/unit/test_pre_edges: WRAP := $(FAKE_KERNEL)
 $(B)/tests/unit/test_pre_procmaps: WRAP := jp_sys_open_sig
 $(B)/tests/unit/test_pre_jit_code: WRAP := jp_procmaps_query_sig
-$(B)/tests/unit/test_pre_reads: WRAP := jp_own_read_sig
+$(B)/tests/unit/test_pre_reads: WRAP := jp_self_read_sig
 $(B)/tests/unit/test_pre_held: WRAP := $(FAKE_KERNEL) jp_traced_sig
 $(B)/tests/unit/test_pre_control: WRAP := $(FAKE_KERNEL) \
   $(patsubst %,jp_%_sig,owned_check log_ring_rotate names_all usage_note \

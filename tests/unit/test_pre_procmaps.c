@@ -17,7 +17,7 @@
 
 #include "../../preload/sig/wall/delay.h"
 #include "../../preload/sig/code/procmaps.h"
-#include "../../preload/sig/os/own.h"
+#include "../../preload/sig/os/self.h"
 #include "../../preload/sig/os/sys.h"
 
 static int traced; /* by such a tracer */
@@ -75,7 +75,7 @@ static int own_files(int by_tracer, const char *folder)
         jp_delay_sig();
         if (!opens(folder, "schedstat"))
             _exit(2);
-        const int fd = jp_own_open_sig(JP_OWN_MEM);
+        const int fd = jp_self_open_sig(JP_SELF_MEM);
         if (jp_sys_pread_sig(fd, &read, sizeof(read),
                              (uint64_t)(uintptr_t)&number) != sizeof(read) ||
             read != number || !opens(folder, "mem"))

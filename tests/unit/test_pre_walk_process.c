@@ -46,7 +46,7 @@ static int in_main;
         fail_msg("a step calls " #name);                                       \
         return 0;                                                              \
     }
-FORBIDDEN(jp_own_read_sig)
+FORBIDDEN(jp_self_read_sig)
 FORBIDDEN(jp_maps_executable_sig)
 FORBIDDEN(jp_maps_anonymous_sig)
 FORBIDDEN(jp_maps_of_file_sig)

@@ -21,7 +21,7 @@
 #include "sandbox.h"
 #include "sig/arch/arch.h"
 #include "sig/files/tree.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 
 /* Sets a child up.  One with mounts of its own may soon have none to write its
@@ -116,7 +116,7 @@ static uint64_t flags_of(long number, long first)
         return (uint64_t)first;
     /* struct clone_args begins with the flags. */
     if (number == SYS_clone3 &&
-        jp_own_read_sig((uint64_t)first, &flags, sizeof(flags)) !=
+        jp_self_read_sig((uint64_t)first, &flags, sizeof(flags)) !=
             (long)sizeof(flags))
         return CLONE_VM;
     return flags;

@@ -32,7 +32,7 @@
 #include "sig/files/usage.h"
 #include "sig/logfile.h"
 #include "sig/os/filter.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 #include "sig/state/dispatched.h"
 #include "sig/state/process.h"
@@ -219,12 +219,12 @@ static void prepare_timers(struct jp_sandbox_filter *expected,
 static int read_program(uint64_t address, struct sock_fprog *code)
 {
     struct sock_filter last = {0, 0, 0, 0};
-    long got = jp_own_read_sig(address, code, sizeof(*code));
+    long got = jp_self_read_sig(address, code, sizeof(*code));
     if (got == (long)sizeof(*code)) {
         if (code->len == 0 || code->len > BPF_MAXINSNS)
             return 0;
-        got = jp_own_read_sig((uint64_t)(code->filter + code->len - 1), &last,
-                              sizeof(last));
+        got = jp_self_read_sig((uint64_t)(code->filter + code->len - 1), &last,
+                               sizeof(last));
         if (got == (long)sizeof(last))
             return 1;
     }

@@ -21,7 +21,7 @@
 #include "sig/arch/arch.h"
 #include "sig/files/mapfile.h"
 #include "sig/files/tree.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/process.h"
@@ -157,7 +157,7 @@ static const char *file_reason(char *path)
  * -1 when it cannot be read. */
 static long string(const char *from, char *to, size_t size)
 {
-    const long got = jp_own_read_sig((uint64_t)from, to, size - 1);
+    const long got = jp_self_read_sig((uint64_t)from, to, size - 1);
     if (got <= 0)
         return -1;
     to[got] = '\0';
@@ -228,7 +228,7 @@ static int environment(char *const *envp)
     const char *at[BATCH];
     int found = 0;
     for (unsigned i = 0; i < ENV_MOST; i += BATCH) {
-        const long got = jp_own_read_sig((uint64_t)(envp + i), at, sizeof(at));
+        const long got = jp_self_read_sig((uint64_t)(envp + i), at, sizeof(at));
         const long most = got < 0 ? 0 : got / (long)sizeof(at[0]);
         long count = 0;
         while (count < most && at[count] != NULL)
@@ -323,7 +323,7 @@ static void put_arguments(struct jp_text *text, char *const *argv)
         const char *at = NULL;
         if (i > 0 && jp_config.no_args)
             return;
-        if (jp_own_read_sig((uint64_t)(argv + i), &at, sizeof(at)) !=
+        if (jp_self_read_sig((uint64_t)(argv + i), &at, sizeof(at)) !=
                 (long)sizeof(at) ||
             at == NULL)
             return;
@@ -399,8 +399,8 @@ size_t jp_target_room(const struct jp_target *target)
     if (!library_in_sight() || !find(target, path) || file_reason(path) != NULL)
         return 0;
     do
-        if (jp_own_read_sig((uint64_t)(target->envp + count++), &at,
-                            sizeof(at)) != (long)sizeof(at) ||
+        if (jp_self_read_sig((uint64_t)(target->envp + count++), &at,
+                             sizeof(at)) != (long)sizeof(at) ||
             count > ADDED_MOST)
             return 0;
     while (at != NULL);
@@ -415,8 +415,8 @@ void jp_target_add(struct jp_target *target, char **room, size_t size)
     struct jp_text added;
     size_t i = 0;
     for (; i < most; i++) {
-        if (jp_own_read_sig((uint64_t)(target->envp + i), room + i,
-                            sizeof(*room)) != (long)sizeof(*room) ||
+        if (jp_self_read_sig((uint64_t)(target->envp + i), room + i,
+                             sizeof(*room)) != (long)sizeof(*room) ||
             room[i] == NULL)
             break;
         char start[sizeof(PRELOAD)];

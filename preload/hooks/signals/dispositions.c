@@ -16,7 +16,7 @@
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "sig/arch/arch.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "signals.h"
@@ -68,8 +68,8 @@ long jp_dispositions_syscall(jp_syscall_function *real, const long a[7])
     struct sigaction asked, old;
     if (a[4] != sizeof(uint64_t) || signal < 1 || signal > 64 || signal == 32 ||
         signal == 33 ||
-        (a[2] != 0 && jp_own_read_sig((uint64_t)a[2], &kernel,
-                                      sizeof(kernel)) != (long)sizeof(kernel)))
+        (a[2] != 0 && jp_self_read_sig((uint64_t)a[2], &kernel,
+                                       sizeof(kernel)) != (long)sizeof(kernel)))
         return real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
     if (a[2] != 0)
         from_kernel(&asked, &kernel);

@@ -10,7 +10,7 @@
 
 #include "jp_map.h"
 #include "sig/files/mapfile.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 
 #define HEADERS_MAX 64U /* program headers looked at */
@@ -21,7 +21,7 @@ static const char deleted_suffix[] = " (deleted)";
 
 long jp_module_read_sig(uint64_t address, void *to, size_t size)
 {
-    return jp_own_read_sig(address, to, size);
+    return jp_self_read_sig(address, to, size);
 }
 
 /* Copies the build-id (NT_GNU_BUILD_ID, elf.h) from the `size` bytes of notes
@@ -35,7 +35,7 @@ static unsigned note_build_id_sig(uint64_t at, uint64_t size, uint8_t *build_id)
     } note;
     const uint64_t end = at + size;
     for (unsigned i = 0; i < NOTES_MAX && end - at >= sizeof(note); i++) {
-        if (jp_own_read_sig(at, &note, sizeof(note)) != sizeof(note))
+        if (jp_self_read_sig(at, &note, sizeof(note)) != sizeof(note))
             return 0;
         const unsigned length = note.header.n_descsz;
         const uint64_t text = at + sizeof(note.header) +
@@ -45,8 +45,8 @@ static unsigned note_build_id_sig(uint64_t at, uint64_t size, uint8_t *build_id)
         if (note.header.n_type == NT_GNU_BUILD_ID &&
             note.header.n_namesz == sizeof(note.name) &&
             memcmp(note.name, "GNU", 4) == 0 && length <= JP_BUILD_ID_MAX)
-            return jp_own_read_sig(text, build_id, length) == length ? length
-                                                                     : 0;
+            return jp_self_read_sig(text, build_id, length) == length ? length
+                                                                      : 0;
         const uint64_t next = text + (((uint64_t)length + 3) & ~3ULL);
         if (next - at > end - at)
             return 0;
@@ -60,8 +60,8 @@ unsigned jp_module_build_id_sig(uint64_t headers, unsigned count, uint64_t bias,
 {
     for (unsigned i = 0; i < count && i < HEADERS_MAX; i++) {
         Elf64_Phdr header;
-        if (jp_own_read_sig(headers + i * sizeof(header), &header,
-                            sizeof(header)) != sizeof(header))
+        if (jp_self_read_sig(headers + i * sizeof(header), &header,
+                             sizeof(header)) != sizeof(header))
             return 0;
         if (header.p_type != PT_NOTE)
             continue;
@@ -82,8 +82,8 @@ static int bias_sig(const Elf64_Ehdr *elf, const struct jp_vma *vma,
     int found = 0, owned = 0;
     for (unsigned i = 0; i < elf->e_phnum && i < HEADERS_MAX; i++) {
         Elf64_Phdr header;
-        if (jp_own_read_sig(base + elf->e_phoff + i * sizeof(header), &header,
-                            sizeof(header)) != sizeof(header))
+        if (jp_self_read_sig(base + elf->e_phoff + i * sizeof(header), &header,
+                             sizeof(header)) != sizeof(header))
             return 0;
         if (header.p_type != PT_LOAD)
             continue;
@@ -109,7 +109,7 @@ put_image_sig(const struct jp_vma *vma, uint64_t base, struct jp_text *text)
     static Elf64_Ehdr elf; /* one scan at a time: the stack is deepest here */
     static uint8_t build_id[JP_BUILD_ID_MAX];
     uint64_t bias = 0, first = base;
-    if (base == 0 || jp_own_read_sig(base, &elf, sizeof(elf)) != sizeof(elf) ||
+    if (base == 0 || jp_self_read_sig(base, &elf, sizeof(elf)) != sizeof(elf) ||
         memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
         elf.e_ident[EI_CLASS] != ELFCLASS64 ||
         elf.e_phentsize != sizeof(Elf64_Phdr))
@@ -186,7 +186,7 @@ int jp_module_is_nameless_sig(const struct jp_vma *vma, uint64_t base)
             0)
         return 0;
     if (base != 0)
-        return jp_own_read_sig(base, magic, sizeof(magic)) != sizeof(magic) ||
+        return jp_self_read_sig(base, magic, sizeof(magic)) != sizeof(magic) ||
                memcmp(magic, ELFMAG, SELFMAG) != 0;
     for (unsigned i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
         if (begins_sig(vma, always[i], jp_text_length_sig(always[i])))

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "module.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
 
@@ -52,14 +52,14 @@ __attribute__((noinline)) static uint64_t offset_sig(const struct jp_vma *vma)
     static Elf64_Phdr header;
     uint64_t bias = 0;
     int owned = 0;
-    if (jp_own_read_sig(file.base, &elf, sizeof(elf)) != sizeof(elf) ||
+    if (jp_self_read_sig(file.base, &elf, sizeof(elf)) != sizeof(elf) ||
         memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
         elf.e_ident[EI_CLASS] != ELFCLASS64 ||
         elf.e_phentsize != sizeof(header))
         return 0;
     for (unsigned i = 0; i < elf.e_phnum && i < HEADERS_MAX; i++) {
-        if (jp_own_read_sig(file.base + elf.e_phoff + i * sizeof(header),
-                            &header, sizeof(header)) != sizeof(header))
+        if (jp_self_read_sig(file.base + elf.e_phoff + i * sizeof(header),
+                             &header, sizeof(header)) != sizeof(header))
             return 0;
         if (header.p_type != PT_LOAD)
             continue;
@@ -82,7 +82,7 @@ __attribute__((noinline)) static int same_sig(int fd, uint64_t address,
 {
     uint8_t here[WINDOW], there[WINDOW];
     const long size = jp_sys_pread_sig(fd, there, sizeof(there), offset);
-    return size > 0 && jp_own_read_sig(address, here, (size_t)size) == size &&
+    return size > 0 && jp_self_read_sig(address, here, (size_t)size) == size &&
            memcmp(here, there, (size_t)size) == 0;
 }
 

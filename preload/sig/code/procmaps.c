@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 
 #include "sig/os/hash.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 
@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct query) == 104, "struct procmap_query");
 
 int jp_procmaps_open_sig(struct jp_procmaps *reader)
 {
-    reader->fd = jp_own_open_sig(JP_OWN_MAPS);
+    reader->fd = jp_self_open_sig(JP_SELF_MAPS);
     reader->at = reader->end = 0;
     return reader->fd < 0 ? reader->fd : 0;
 }
@@ -138,7 +138,7 @@ int jp_procmaps_next_sig(struct jp_procmaps *reader, struct jp_vma *vma)
 int jp_procmaps_query_sig(uint64_t address, struct jp_vma *vma)
 {
     struct query query = {.size = sizeof(query), .query_addr = address};
-    const int fd = jp_own_open_sig(JP_OWN_MAPS);
+    const int fd = jp_self_open_sig(JP_SELF_MAPS);
     if (fd < 0)
         return fd;
     const long result =
@@ -162,7 +162,7 @@ int jp_procmaps_mark_sig(uint32_t most, uint64_t *mark)
 {
     uint64_t address = 0, sum = JP_HASH_BEGIN;
     long result = 0;
-    const int fd = jp_own_open_sig(JP_OWN_MAPS);
+    const int fd = jp_self_open_sig(JP_SELF_MAPS);
     if (fd < 0)
         return fd;
     for (uint32_t i = 0; i < most; i++) {

@@ -16,7 +16,7 @@
 #include "sig/code/procmaps.h"
 #include "sig/files/mapfile.h"
 #include "sig/os/hash.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/process.h"
@@ -224,7 +224,7 @@ static int is_code_sig(uint64_t number)
 static enum kept keep_sig(int fd, uint64_t number)
 {
     struct page *page = find_sig(number);
-    if (page == NULL || jp_own_read_sig(number << SHIFT, bytes, PAGE) != PAGE)
+    if (page == NULL || jp_self_read_sig(number << SHIFT, bytes, PAGE) != PAGE)
         return GONE;
     const uint64_t hash = hash_sig();
     if (hash == page->hash)

@@ -14,7 +14,7 @@
 #include "jp_map.h"
 #include "sig/code/procmaps.h"
 #include "sig/files/mapfile.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/config.h"
@@ -79,7 +79,7 @@ void jp_jitdump_mapped_sig(const struct jp_vma *vma)
     struct dump *free = NULL;
     /* An empty file's page cannot be read yet. */
     if (vma->offset != 0 || vma->path_length >= JP_PATH_MAX ||
-        (jp_own_read_sig(vma->start, bytes, 4) == 4 && !is_magic_sig(bytes)))
+        (jp_self_read_sig(vma->start, bytes, 4) == 4 && !is_magic_sig(bytes)))
         return;
     for (unsigned i = DUMPS_MAX; i-- > 0;) {
         struct dump *dump = &dumps[i];
@@ -125,7 +125,7 @@ static int is_mapped_sig(const struct dump *dump, int fd,
         return 0;
     if (info->st_ino == dump->inode)
         return 1;
-    return jp_own_read_sig(dump->start, mapped, HEADER_SIZE) == HEADER_SIZE &&
+    return jp_self_read_sig(dump->start, mapped, HEADER_SIZE) == HEADER_SIZE &&
            is_magic_sig(mapped) &&
            jp_sys_pread_sig(fd, there, HEADER_SIZE, 0) == HEADER_SIZE &&
            memcmp(mapped, there, HEADER_SIZE) == 0;
@@ -283,7 +283,7 @@ static void record_sig(struct dump *dump)
         record_inherited_sig(dump);
         return;
     }
-    int readable = jp_own_read_sig(dump->start, bytes, 4) == 4;
+    int readable = jp_self_read_sig(dump->start, bytes, 4) == 4;
     if (readable && !is_magic_sig(bytes)) {
         atomic_store(&dump->state, FREE);
         return;

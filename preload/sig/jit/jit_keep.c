@@ -12,7 +12,7 @@
 #include "sig/log/log.h"
 #include "sig/log/mine.h"
 #include "sig/os/hash.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/state/config.h"
 
 #define PIECE (1ULL << 20)
@@ -240,7 +240,7 @@ int jp_keep_mapping_sig(struct jp_keep *keep, void **memory, uint64_t *size,
     /* A mapping does not tell where the file has holes: pages of zeros count as
      * holes. */
     while (at < end && at - data_end < HOLE_MAX && grow_sig(memory, size, at)) {
-        const long got = jp_own_read_sig((uint64_t)*memory + at, page, PAGE);
+        const long got = jp_self_read_sig((uint64_t)*memory + at, page, PAGE);
         const uint64_t piece = PAGE < end - at ? PAGE : end - at;
         if (got != PAGE)
             break;

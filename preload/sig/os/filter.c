@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 
 #include "sig/arch/arch.h"
-#include "own.h"
+#include "self.h"
 #include "sys.h"
 
 #define STRICT UINT32_MAX
@@ -189,7 +189,7 @@ struct jp_filter *jp_filter_add_sig(uint64_t code, uint32_t count)
     const size_t size = count * sizeof(filter->code[0]);
     if (filter == NULL)
         return NULL;
-    if (jp_own_read_sig(code, filter->code, size) != (long)size) {
+    if (jp_self_read_sig(code, filter->code, size) != (long)size) {
         jp_sys_unmap_sig(filter, sizeof(*filter) + size);
         return NULL;
     }

@@ -150,7 +150,7 @@ void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size);
 void *jp_sys_map_shared_sig(int fd, uint64_t offset, size_t size);
 
 /* Maps the first `size` bytes of a file, which may be shorter, to be read
- * through jp_own_read_sig only.  A forked child does not have it.  NULL
+ * through jp_self_read_sig only.  A forked child does not have it.  NULL
  * on failure. */
 void *jp_sys_map_read_sig(int fd, size_t size);
 

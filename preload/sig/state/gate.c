@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "process.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 
 /* A thread pointer is kept in one of so many places, from the one that its
@@ -67,8 +67,8 @@ static int is_sound_sig(uint64_t thread)
 {
     uint64_t word;
     return thread != 0 &&
-           jp_own_read_sig(thread + JP_ARCH_THREAD_WORD, &word, sizeof(word)) ==
-               (long)sizeof(word) &&
+           jp_self_read_sig(thread + JP_ARCH_THREAD_WORD, &word,
+                            sizeof(word)) == (long)sizeof(word) &&
            jp_arch_thread_is_sound_sig(thread, word);
 }
 

@@ -7,11 +7,11 @@
 
 #include "cfi/cfi_cache.h"
 #include "sig/code/maps.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "walk.h"
 
 const struct jp_walk_process jp_walk_process = {
-    .read_sig = jp_own_read_sig,
+    .read_sig = jp_self_read_sig,
     .is_code_sig = jp_maps_executable_sig,
     .is_anonymous_sig = jp_maps_anonymous_sig,
     .find_code_sig = jp_maps_find_sig,

@@ -4,7 +4,7 @@
  * Runs in: handler. */
 #include "delay.h"
 
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 
 #define LINE_MOST 64
@@ -15,7 +15,7 @@
 uint64_t jp_delay_sig(void)
 {
     char line[LINE_MOST];
-    const int fd = jp_own_open_sig(JP_OWN_SCHEDSTAT);
+    const int fd = jp_self_open_sig(JP_SELF_SCHEDSTAT);
     if (fd < 0)
         return JP_DELAY_UNKNOWN;
     const long size = jp_sys_read_sig(fd, line, sizeof(line));

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "cfi_module.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 
 struct jp_cfi_entry jp_cfi_cache[1U << JP_CFI_CACHE_BITS]
@@ -40,7 +40,7 @@ static int is_sigreturn_sig(uint64_t pc)
     static const uint8_t before[] = {JP_ARCH_SIGRETURN_FIRST, 0};
     uint8_t code[sizeof(expected) + 1];
     for (unsigned i = 0; i < sizeof(before); i++) {
-        if (jp_own_read_sig(pc - before[i], code, sizeof(code)) ==
+        if (jp_self_read_sig(pc - before[i], code, sizeof(code)) ==
                 (long)sizeof(code) &&
             (memcmp(code, expected, sizeof(expected)) == 0 ||
              memcmp(code + 1, expected, sizeof(expected)) == 0))

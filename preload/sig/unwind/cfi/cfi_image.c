@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Copies of modules' call-frame information.  A block is copied from memory
- * when it is first needed, by jp_own_read_sig, so that memory which
+ * when it is first needed, by jp_self_read_sig, so that memory which
  * another thread unmaps meanwhile, or a file that is cut short, is an error
  * and not a fault.  It works for files, deleted files, the vdso and memfds
  * alike.
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "sig/code/maps.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 
 #define COMPARED 256U /* bytes that tell one file's table from another's */
 
@@ -37,7 +37,7 @@ int jp_cfi_same_bytes_sig(const struct jp_cfi_image *image)
         end = image->size;
     for (uint64_t at = image->header; at < end; at += sizeof(now)) {
         const uint64_t size = end - at < sizeof(now) ? end - at : sizeof(now);
-        const long got = jp_own_read_sig(image->address + at, now, size);
+        const long got = jp_self_read_sig(image->address + at, now, size);
         /* Where a filter forbids to read memory, the mappings cannot be read
          * again either: the table of ranges is as it was. */
         if (got < 0 && got != -EFAULT && got != -EIO)
@@ -67,7 +67,7 @@ const uint8_t *jp_cfi_bytes_sig(const struct jp_cfi_image *image,
         /* While libraries are opened or closed, memory may be another's. */
         if ((jp_maps_is_dirty_sig() &&
              !(has_bytes_sig(image) && jp_cfi_same_bytes_sig(image))) ||
-            jp_own_read_sig(image->address + at, image->data + at, left) !=
+            jp_self_read_sig(image->address + at, image->data + at, left) !=
                 (long)left)
             return NULL;
         atomic_store_explicit(&image->filled[block], 1, memory_order_release);

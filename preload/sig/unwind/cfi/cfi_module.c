@@ -14,7 +14,7 @@
 #include "cfi_image.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
-#include "sig/os/own.h"
+#include "sig/os/self.h"
 #include "sig/os/sys.h"
 
 #define MODULES_MAX 1024U
@@ -57,8 +57,8 @@ struct layout {
 
 static int read_header_sig(uint64_t at, unsigned index, Elf64_Phdr *header)
 {
-    return jp_own_read_sig(at + index * sizeof(*header), header,
-                           sizeof(*header)) == sizeof(*header);
+    return jp_self_read_sig(at + index * sizeof(*header), header,
+                            sizeof(*header)) == sizeof(*header);
 }
 
 /* Reads the program headers of the module that a range is of.  Returns 0,
@@ -72,7 +72,7 @@ static int read_layout_sig(const struct jp_maps_range *range,
     int biased = 0, owned = 0;
     if (range->base == 0)
         return -ENOENT;
-    if (jp_own_read_sig(range->base, &elf, sizeof(elf)) != sizeof(elf))
+    if (jp_self_read_sig(range->base, &elf, sizeof(elf)) != sizeof(elf))
         return -EAGAIN;
     if (memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
         elf.e_ident[EI_CLASS] != ELFCLASS64 ||

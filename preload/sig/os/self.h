@@ -3,8 +3,8 @@
  * The calling thread's own files in /proc, and its process's memory where it
  * may not be mapped.
  * Runs in: handler, any thread, vfork children. */
-#ifndef JP_OWN_H
-#define JP_OWN_H
+#ifndef JP_SELF_H
+#define JP_SELF_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,13 +15,13 @@
  * rewrites paths, as proot, knows /proc/self alone: what it opens for the
  * thread's is its own, so the process's is opened then.  Returns the
  * descriptor, which jp_sys_close_sig closes, or -errno. */
-enum jp_own { JP_OWN_MAPS, JP_OWN_MEM, JP_OWN_SCHEDSTAT };
-int jp_own_open_sig(enum jp_own what);
+enum jp_self_file { JP_SELF_MAPS, JP_SELF_MEM, JP_SELF_SCHEDSTAT };
+int jp_self_open_sig(enum jp_self_file what);
 
 /* Reads this process's memory; where nothing is mapped it fails instead of
  * faulting.  Returns the bytes read, which within a page are all or none, or
  * -errno.  Uses process_vm_readv or, where a container refuses that, the
  * thread's mem file in /proc. */
-long jp_own_read_sig(uint64_t address, void *buffer, size_t size);
+long jp_self_read_sig(uint64_t address, void *buffer, size_t size);
 
 #endif

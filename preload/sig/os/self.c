@@ -2,7 +2,7 @@
  *
  * Files in /proc, and memory that is read without faulting.
  * Runs in: handler, any thread, vfork children. */
-#include "own.h"
+#include "self.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +14,11 @@
 #include "sys.h"
 
 /* Names in /proc, of the calling thread's folder and of its process's. */
-static const char own_paths[][2][28] = {
-    [JP_OWN_MAPS] = {"/proc/thread-self/maps", "/proc/self/maps"},
-    [JP_OWN_MEM] = {"/proc/thread-self/mem", "/proc/self/mem"},
-    [JP_OWN_SCHEDSTAT] = {"/proc/thread-self/schedstat",
-                          "/proc/self/schedstat"}};
+static const char self_paths[][2][28] = {
+    [JP_SELF_MAPS] = {"/proc/thread-self/maps", "/proc/self/maps"},
+    [JP_SELF_MEM] = {"/proc/thread-self/mem", "/proc/self/mem"},
+    [JP_SELF_SCHEDSTAT] = {"/proc/thread-self/schedstat",
+                           "/proc/self/schedstat"}};
 
 /* Whether the memory behind the path is this process's, with the mark in it. */
 static int has_mark_sig(const char *path, const uint64_t *mark)
@@ -34,26 +34,26 @@ static int has_mark_sig(const char *path, const uint64_t *mark)
 
 /* Which of the two folders is the caller's: 0, or 1 where the thread's is a
  * tracer's. */
-__attribute__((noinline)) static unsigned own_folder_sig(void)
+__attribute__((noinline)) static unsigned thread_folder_sig(void)
 {
     const uint64_t mark = jp_sys_clock_sig(CLOCK_MONOTONIC) | 1;
-    return !has_mark_sig(own_paths[JP_OWN_MEM][0], &mark) &&
-           has_mark_sig(own_paths[JP_OWN_MEM][1], &mark);
+    return !has_mark_sig(self_paths[JP_SELF_MEM][0], &mark) &&
+           has_mark_sig(self_paths[JP_SELF_MEM][1], &mark);
 }
 
-int jp_own_open_sig(enum jp_own what)
+int jp_self_open_sig(enum jp_self_file what)
 {
     static _Atomic uint32_t known; /* 1 more than the folder; 0: not yet */
     uint32_t folder = atomic_load_explicit(&known, memory_order_relaxed);
     if (folder == 0) {
-        folder = own_folder_sig() + 1;
+        folder = thread_folder_sig() + 1;
         atomic_store_explicit(&known, folder, memory_order_relaxed);
     }
 #ifdef JP_TEST_QEMU /* qemu-user emulates the process's list alone (7.2) */
-    if (what == JP_OWN_MAPS)
+    if (what == JP_SELF_MAPS)
         folder = 2;
 #endif
-    return jp_sys_open_sig(own_paths[what][folder - 1], O_RDONLY, 0);
+    return jp_sys_open_sig(self_paths[what][folder - 1], O_RDONLY, 0);
 }
 
 /* Set once the kernel has refused process_vm_readv. */
@@ -65,7 +65,7 @@ static _Atomic uint32_t safe_read_by_file;
 __attribute__((noinline)) static long
 safe_read_file_sig(uint64_t address, void *buffer, size_t size)
 {
-    const int fd = jp_own_open_sig(JP_OWN_MEM);
+    const int fd = jp_self_open_sig(JP_SELF_MEM);
     if (fd < 0)
         return -EPERM;
     long got = jp_sys_pread_sig(fd, buffer, size, address);
@@ -82,7 +82,7 @@ safe_read_call_sig(uint64_t address, void *buffer, size_t size, uint32_t tid)
                       1);
 }
 
-long jp_own_read_sig(uint64_t address, void *buffer, size_t size)
+long jp_self_read_sig(uint64_t address, void *buffer, size_t size)
 {
     long got = -ENOSYS;
     if (atomic_load_explicit(&safe_read_by_file, memory_order_relaxed) == 0)
