@@ -181,7 +181,7 @@ $(B)/preload/sig/unwind/walk_hidden.o $(B)/preload/sig/state/thread.o \
 $(B)/preload/sig/clock/clock_hrtimer.o $(B)/preload/sig/unwind/cfi/cfi.o \
 $(B)/preload/sig/logfile.o $(B)/preload/sig/log/appended_area.o \
 $(B)/preload/sig/log/share.o $(B)/preload/sig/log/reserve.o \
-$(B)/preload/sig/log/mine.o $(B)/preload/sig/log/chunk.o \
+$(B)/preload/sig/log/file_owner.o $(B)/preload/sig/log/chunk.o \
 $(B)/preload/sig/log/storage_area.o $(B)/preload/sig/log/storage_file.o \
 $(B)/preload/sig/log/storage_ring.o \
 $(B)/preload/sig/code/maps.o $(B)/preload/sig/code/module.o \

@@ -23,7 +23,7 @@
 #include "sig/files/usage.h"
 #include "sig/log/appended_area.h"
 #include "sig/log/log.h"
-#include "sig/log/mine.h"
+#include "sig/log/file_owner.h"
 #include "sig/log/reserve.h"
 #include "sig/log/share.h"
 #include "sig/log/storage_area.h"
@@ -53,7 +53,7 @@ static int claim_old_sig(const char *path, struct stat *ours)
     if (jp_may_write_sig(fd, ours) == 0 &&
         jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) == 0 &&
         jp_sys_stat_sig(path, 0, &there) == 0 &&
-        jp_mine_same_sig(ours, &there) && jp_logowner_finished_sig(fd))
+        jp_file_is_same_sig(ours, &there) && jp_logowner_finished_sig(fd))
         return fd;
     jp_sys_close_sig(fd);
     return -EEXIST;
@@ -72,7 +72,7 @@ __attribute__((noinline)) static int open_log_sig(const char *path)
         fd = claim_old_sig(path, &old);
         if (fd < 0 || jp_config.append)
             return fd;
-        jp_mine_unlink_sig(path, old.st_dev, old.st_ino);
+        jp_file_unlink_sig(path, old.st_dev, old.st_ino);
         jp_sys_close_sig(fd);
     }
     return -EEXIST;
@@ -214,7 +214,7 @@ static void undo_sig(void)
         jp_sys_unmap_sig(jp_log.header, JP_LOG_HEADER_SIZE);
     jp_log.header = NULL;
     if (jp_log.start == 0)
-        jp_mine_unlink_sig(name.log, jp_log.device, jp_log.inode);
+        jp_file_unlink_sig(name.log, jp_log.device, jp_log.inode);
 }
 
 static void finish_header_sig(void)

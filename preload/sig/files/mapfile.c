@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "jp_map.h"
-#include "sig/log/mine.h"
+#include "sig/log/file_owner.h"
 #include "sig/log/share.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
@@ -67,7 +67,7 @@ int jp_mapfile_is_sig(const struct stat *info)
 {
     return atomic_load(&ready) && map_path != NULL &&
            info->st_dev == map_device && info->st_ino == map_inode &&
-           jp_mine_still_sig(info->st_uid, map_user);
+           jp_file_owner_is_same_sig(info->st_uid, map_user);
 }
 
 int jp_mapfile_open_sig(void)
@@ -157,7 +157,7 @@ int jp_mapfile_create_sig(const char *path, int append, struct jp_text *first)
         fd = open_old_sig(path, &info);
         if (fd >= 0 && !append) {
             jp_sys_close_sig(fd);
-            jp_mine_unlink_sig(path, info.st_dev, info.st_ino);
+            jp_file_unlink_sig(path, info.st_dev, info.st_ino);
             fd = jp_sys_open_sig(path, flags, 0600);
         }
     }

@@ -14,7 +14,7 @@
 #include "logname.h"
 #include "logowner.h"
 #include "mapfile.h"
-#include "sig/log/mine.h"
+#include "sig/log/file_owner.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 
@@ -207,7 +207,7 @@ static void remove_sig(int fd, const struct stat *ours)
     if (jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) != 0)
         return;
     if (jp_sys_fstat_sig(fd, &now) == 0 && now.st_size == ours->st_size)
-        jp_mine_unlink_sig(name.map, ours->st_dev, ours->st_ino);
+        jp_file_unlink_sig(name.map, ours->st_dev, ours->st_ino);
     /* (A child forked just now has the lock as well.) */
     jp_sys_sig(SYS_flock, fd, LOCK_UN, 0, 0, 0);
 }

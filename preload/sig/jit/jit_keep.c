@@ -10,7 +10,7 @@
 
 #include "sig/files/mapfile.h"
 #include "sig/log/log.h"
-#include "sig/log/mine.h"
+#include "sig/log/file_owner.h"
 #include "sig/os/hash.h"
 #include "sig/os/self.h"
 #include "sig/state/config.h"
@@ -67,8 +67,8 @@ int jp_keep_link_sig(struct jp_keep *keep, const char *path,
         error = jp_sys_link_sig(path, to);
         /* Another file may have come to the path since `info` was read. */
         if (error == 0 && (jp_sys_stat_sig(to, 0, &old) != 0 ||
-                           !jp_mine_same_sig(info, &old))) {
-            jp_mine_unlink_sig(to, old.st_dev, old.st_ino);
+                           !jp_file_is_same_sig(info, &old))) {
+            jp_file_unlink_sig(to, old.st_dev, old.st_ino);
             return -ESTALE;
         }
         if (error == -EEXIST && jp_sys_stat_sig(to, 0, &old) == 0 &&
@@ -124,7 +124,7 @@ int jp_keep_open_sig(const struct jp_keep *keep)
 /* Removes the file that is the copy. */
 static void remove_sig(const struct jp_keep *keep)
 {
-    jp_mine_unlink_sig(jp_keep_path_sig(keep), keep->made_device,
+    jp_file_unlink_sig(jp_keep_path_sig(keep), keep->made_device,
                        keep->made_inode);
 }
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "chunk.h"
-#include "mine.h"
+#include "file_owner.h"
 #include "share.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"

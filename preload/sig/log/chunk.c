@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "mine.h"
+#include "file_owner.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
 #include "sig/state/process.h"
@@ -31,7 +31,7 @@ int jp_log_open_sig(void)
     const uint64_t least = atomic_load(&jp_log.grown);
     if (jp_sys_fstat_sig(fd, &info) == 0 && info.st_dev == jp_log.device &&
         info.st_ino == jp_log.inode &&
-        jp_mine_still_sig(info.st_uid, jp_log.user)) {
+        jp_file_owner_is_same_sig(info.st_uid, jp_log.user)) {
         if ((uint64_t)info.st_size >= least)
             return fd;
         /* Writing would make it grow again, with a hole where samples were. */

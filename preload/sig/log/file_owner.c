@@ -2,7 +2,7 @@
  *
  * Whether a file may be written to or removed.
  * Runs in: handler, any thread, vfork children. */
-#include "mine.h"
+#include "file_owner.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ int jp_may_write_sig(int fd, struct stat *info)
                : -EEXIST;
 }
 
-int jp_mine_still_sig(uint32_t now, uint32_t before)
+int jp_file_owner_is_same_sig(uint32_t now, uint32_t before)
 {
     return now == before || (long)now == jp_sys_sig(SYS_geteuid, 0, 0, 0, 0, 0);
 }
@@ -66,7 +66,7 @@ static int unlink_sig(const char *path, dev_t device, ino_t inode)
     return (int)result;
 }
 
-int jp_mine_unlink_sig(const char *path, dev_t device, ino_t inode)
+int jp_file_unlink_sig(const char *path, dev_t device, ino_t inode)
 {
     if (atomic_exchange(&busy, 1) != 0)
         return -EBUSY;

@@ -4,8 +4,8 @@
  * others may plant files, links and folders under every name that they can
  * guess.
  * Runs in: handler, any thread. */
-#ifndef JP_MINE_H
-#define JP_MINE_H
+#ifndef JP_FILE_OWNER_H
+#define JP_FILE_OWNER_H
 
 #include <stdint.h>
 #include <sys/stat.h>
@@ -16,7 +16,8 @@
 int jp_may_write_sig(int fd, struct stat *info);
 
 /* Whether both are of the same file. */
-static inline int jp_mine_same_sig(const struct stat *a, const struct stat *b)
+static inline int jp_file_is_same_sig(const struct stat *a,
+                                      const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -24,12 +25,12 @@ static inline int jp_mine_same_sig(const struct stat *a, const struct stat *b)
 /* Whether the owner `now` of a file is who it was when the file was made
  * (`before`), or this user: a user's number changes when a user namespace gets
  * its map (user_namespaces(7)). */
-int jp_mine_still_sig(uint32_t now, uint32_t before);
+int jp_file_owner_is_same_sig(uint32_t now, uint32_t before);
 
 /* Removes what is at the path, if it is the file with this device and inode.
  * The folder is held open meanwhile, so that somebody who renames folders of
  * the path cannot have a file in another folder removed.  Returns 0 or -errno:
  * -ESTALE when it is another file, -EBUSY while another thread removes one. */
-int jp_mine_unlink_sig(const char *path, dev_t device, ino_t inode);
+int jp_file_unlink_sig(const char *path, dev_t device, ino_t inode);
 
 #endif
