@@ -190,7 +190,7 @@ $(B)/preload/sig/owned_signals.o \
 $(B)/preload/sig/state/dispatched.o $(B)/preload/sig/unwind/cfi/cfi_module.o \
 $(B)/preload/sig/unwind/cfi/cfi_image.o \
 $(B)/preload/sig/unwind/walk_rare.o $(B)/preload/sig/unwind/walk_libunwind.o \
-$(B)/preload/sig/unwind/shake.o $(B)/preload/sig/timers/left.o \
+$(B)/preload/sig/unwind/stack_change.o $(B)/preload/sig/timers/left.o \
 $(B)/preload/sig/unwind/cfi/cfi_expr.o $(B)/preload/sig/unwind/cfi/cfi_ready.o \
 $(B)/preload/sig/unwind/walk_back.o $(B)/preload/sig/unwind/walk_ahead.o \
 $(B)/preload/sig/unwind/walk_first.o: SIGFLAGS += $(if \

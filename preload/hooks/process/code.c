@@ -20,7 +20,7 @@
 #include "sig/logfile.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
-#include "sig/unwind/shake.h"
+#include "sig/unwind/stack_change.h"
 
 /* Notes memory [start, start + size) that a call has made executable.  Returns
  * `result`, what the call returned. */
@@ -47,15 +47,15 @@ static int change(uint64_t start, uint64_t size, int keyed)
     if (!jp_process_ready_sig() || size == 0)
         return 0;
     const uint64_t page = jp_process.page_size;
-    jp_shake_begin_sig(start & ~(page - 1), (size + page - 1) & ~(page - 1),
-                       keyed);
+    jp_stack_change_begin_sig(start & ~(page - 1),
+                              (size + page - 1) & ~(page - 1), keyed);
     return 1;
 }
 
 static void changed(int begun)
 {
     if (begun)
-        jp_shake_end_sig();
+        jp_stack_change_end_sig();
 }
 
 JP_HOOK(int, mprotect, (void *start, size_t size, int rights))

@@ -36,7 +36,7 @@
 #include "sig/state/thread.h"
 #include "sig/unwind/cfi/cfi_module.h"
 #include "sig/unwind/cfi/cfi_ready.h"
-#include "sig/unwind/shake.h"
+#include "sig/unwind/stack_change.h"
 
 /* What the child must know of the thread that forks, whose record is not in the
  * child's memory. */
@@ -100,7 +100,7 @@ static void restart(void)
         atomic_store(&jp_process.ended, JP_ENDED_NOT);
     jp_inherit_close_sig(forking.opened);
     jp_threads_reset_sig();
-    jp_shake_reset_sig();
+    jp_stack_change_reset_sig();
     jp_adopt_reset_sig();
     jp_process_timer_reset_sig();
     jp_budget_reset_sig();

@@ -5,7 +5,7 @@
  * (`busy`); a handler first sets `busy` and then looks at `shaking`.  So at
  * least one of them sees the other.
  * Runs in: handler, any thread. */
-#include "shake.h"
+#include "stack_change.h"
 
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -36,7 +36,7 @@ static int touches_sig(const struct jp_thread *thread, uint64_t start,
     return start < thread->stack.high && end > low;
 }
 
-void jp_shake_begin_sig(uint64_t start, uint64_t size, int keyed)
+void jp_stack_change_begin_sig(uint64_t start, uint64_t size, int keyed)
 {
     const uint32_t count = jp_threads_used_sig();
     atomic_fetch_add(&shaking, 1);
@@ -52,7 +52,7 @@ void jp_shake_begin_sig(uint64_t start, uint64_t size, int keyed)
     }
 }
 
-void jp_shake_end_sig(void)
+void jp_stack_change_end_sig(void)
 {
     atomic_fetch_sub(&shaking, 1);
 }
@@ -62,7 +62,7 @@ int jp_is_unmapping_sig(void)
     return atomic_load(&shaking) != 0;
 }
 
-void jp_shake_reset_sig(void)
+void jp_stack_change_reset_sig(void)
 {
     atomic_store(&shaking, 0);
 }

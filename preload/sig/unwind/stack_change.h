@@ -5,8 +5,8 @@
  * or protects a part of it.  The hooks of munmap, mprotect and the like say
  * here when that begins and ends.
  * Runs in: handler, any thread. */
-#ifndef JP_SHAKE_H
-#define JP_SHAKE_H
+#ifndef JP_STACK_CHANGE_H
+#define JP_STACK_CHANGE_H
 
 #include <stdint.h>
 
@@ -15,13 +15,13 @@
  * they read; begin waits for walks that run already.  keyed: a protection key
  * may forbid to read the memory, which the kernel does not tell; such stacks
  * are read by checked copies from then on. */
-void jp_shake_begin_sig(uint64_t start, uint64_t size, int keyed);
-void jp_shake_end_sig(void);
+void jp_stack_change_begin_sig(uint64_t start, uint64_t size, int keyed);
+void jp_stack_change_end_sig(void);
 
 /* Whether any thread is between begin and end. */
 int jp_is_unmapping_sig(void);
 
 /* Called in a forked child, in which no other thread is. */
-void jp_shake_reset_sig(void);
+void jp_stack_change_reset_sig(void);
 
 #endif
