@@ -248,8 +248,8 @@ static int try_sig(unsigned try)
 }
 
 /* For a process that cannot make a log of its own: begins a run in the area of
- * the log that it shares with its parent (share.h), or has behind it (annex.h).
- * Returns 0 or -errno. */
+ * the log that it shares with its parent (share.h), or has behind it
+ * (appended_area.h).  Returns 0 or -errno. */
 static int branch_sig(void)
 {
     struct jp_text text;
@@ -349,7 +349,7 @@ int jp_logfile_ensure_sig(void)
         jp_usage_note_sig();
         return 0;
     }
-    /* The annex is locked: the sample waits, and the next one tries. */
+    /* The area is locked: the sample waits, and the next one tries. */
     if (error == -EAGAIN && jp_appended_is_handed_sig() &&
         waits++ < WAITS_MOST) {
         settle_sig(JP_LOG_NONE);

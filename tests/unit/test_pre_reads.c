@@ -25,8 +25,8 @@
 #define WORDS 64U
 #define ABOVE 5U /* the word that the frame pointer points to */
 
-long __real_jp_own_read_sig(uint64_t address, void *buffer, size_t size);
-long __wrap_jp_own_read_sig(uint64_t address, void *buffer, size_t size);
+long __real_jp_self_read_sig(uint64_t address, void *buffer, size_t size);
+long __wrap_jp_self_read_sig(uint64_t address, void *buffer, size_t size);
 
 static uint64_t watched; /* the address whose reads are counted */
 static unsigned reads;
@@ -34,10 +34,10 @@ static uint8_t *page; /* of interrupted code */
 static uint64_t stack[WORDS];
 static struct jp_buffer buffer;
 
-long __wrap_jp_own_read_sig(uint64_t address, void *to, size_t size)
+long __wrap_jp_self_read_sig(uint64_t address, void *to, size_t size)
 {
     reads += address == watched - JP_ARCH_CALLER_BEFORE;
-    return __real_jp_own_read_sig(address, to, size);
+    return __real_jp_self_read_sig(address, to, size);
 }
 
 /* Looks for the caller where a register has `word`, and the frame pointer leads

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The appended of another process's log.  Who makes the file longer, or shorter,
- * holds a lock on it (fcntl(2), F_SETLK: a process's, where flock's would be
- * the descriptor's, which all of them have in common).
+ * The area behind the end of another process's log.  A process that makes the
+ * file longer, or shorter, holds a lock on it (fcntl(2), F_SETLK: a process's,
+ * where flock's would be the descriptor's, which all of them have in common).
  * Runs in: handler, any thread, vfork children. */
 #include "appended_area.h"
 
@@ -46,7 +46,7 @@ static int is_log_sig(int fd)
 
 int jp_appended_is_handed_sig(void)
 {
-    return annex.handed;
+    return appended.handed;
 }
 
 int jp_appended_fd_sig(void)
@@ -131,7 +131,7 @@ static void tell_place_sig(void)
 
 int jp_appended_keep_sig(uint64_t *device, uint64_t *inode)
 {
-    if (!annex.handed && atomic_load(&jp_log.state) == JP_LOG_READY &&
+    if (!appended.handed && atomic_load(&jp_log.state) == JP_LOG_READY &&
         !jp_log.direct) {
         const int fd = jp_log_open_sig();
         appended.fd = fd >= 0 ? jp_sys_keep_sig(fd) : 0;
@@ -176,7 +176,7 @@ int jp_appended_take_sig(int fd, uint64_t device, uint64_t inode)
         return 0;
     jp_sys_sig(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC, 0, 0);
     appended.fd = fd;
-    annex.handed = 1;
+    appended.handed = 1;
     return 1;
 }
 

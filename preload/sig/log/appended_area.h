@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The annex: space behind the end of another process's log, for a program that
- * is executed where no path leads to the profile's folder.  The log's
- * descriptor goes from program to program, a file alone, by which nothing else
- * can be reached; each program has a run of its own in it (share.h).
+ * The appended area: space behind the end of another process's log, for a
+ * program that is executed where no path leads to the profile's folder.  The
+ * log's descriptor goes from program to program, a file alone, by which nothing
+ * else can be reached; each program has a run of its own in it (share.h).
  * Runs in: handler, any thread, vfork children. */
 #ifndef JP_APPENDED_AREA_H
 #define JP_APPENDED_AREA_H
@@ -12,7 +12,8 @@
 
 struct jp_storage;
 
-/* The storage of a process whose run is in an annex. */
+/* The storage of a process whose run is in an appended
+ * area. */
 extern const struct jp_storage jp_storage_appended;
 
 /* Keeps this process's log open from here on, by a high descriptor with
@@ -29,7 +30,7 @@ int jp_appended_keep_sig(uint64_t *device, uint64_t *inode);
 int jp_appended_take_sig(int fd, uint64_t device, uint64_t inode);
 
 /* Whether it was taken over, so that this process's run is to be in an
- * annex. */
+ * appended area. */
 int jp_appended_is_handed_sig(void);
 
 /* The descriptor; 0: none. */

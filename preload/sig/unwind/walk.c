@@ -15,8 +15,8 @@
 /* The bounds of a thread's own stack, if its root is known, are kept in the
  * thread's record until somebody changes the memory of a part of it
  * (stack_change.h); it may then consist of several mappings, not all of them
- * readable.  They are not kept while anybody changes memory, as the thread's record may not have
- * been live when that began; those that were kept before hold until `changed`
+ * readable.  They are not kept while anybody changes memory, as the thread's
+ * record may not have been live when that began; those that were kept before hold until `changed`
  * is set.  Any other stack (an adopted thread's, an alternate signal stack, a
  * coroutine's) is looked up each time, and its bounds are those of the mapping
  * that is there now.  Such a stack may end before the mapping does, and what is

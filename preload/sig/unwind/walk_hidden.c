@@ -28,7 +28,8 @@ _Static_assert(JP_ARCH_CALLER_BEFORE >= JP_ARCH_CALL_BYTES,
 _Static_assert(JP_ARCH_CALLER_BYTES <= JP_BUFFER_CODE_BYTES,
                "what is read has room in the buffer");
 
-/* What an address on the stack is to the interrupted code. */
+/* The call behind which an address on the stack lies, as the interrupted code
+ * sees it. */
 enum call_target {
     TARGET_NONE,      /* no return address */
     TARGET_ELSEWHERE, /* one behind a call to other code */
@@ -37,7 +38,8 @@ enum call_target {
     TARGET_FUNCTION   /* one behind a call to this very function */
 };
 
-/* A return_address_probe at the stack and registers of interrupted code. */
+/* The stack and registers of interrupted code, searched for its return
+ * address. */
 struct return_address_probe {
     struct jp_walk *walk;
     struct jp_walk_frame *frame;
@@ -52,34 +54,31 @@ struct return_address_probe {
  * on the stack, but near the interrupted code or `by_fp`.  (Near a program's
  * own code, which may begin at 4 MiB, are all the numbers that it counts with.)
  * To ask about each word would cost too much. */
-static int is_near_sig(const struct return_address_probe *return_address_probe,
+static int is_near_sig(const struct return_address_probe *probe,
                        uint64_t address)
 {
-    const struct jp_walk *walk = return_address_probe->walk;
+    const struct jp_walk *walk = probe->walk;
     if (address < LEAST || address - walk->low < walk->high - walk->low)
         return 0;
-    return address - (return_address_probe->frame->pc - NEAR) < 2 * NEAR ||
-           (return_address_probe->by_fp != 0 &&
-            !return_address_probe->by_file &&
-            address - (return_address_probe->by_fp - NEAR) < 2 * NEAR);
+    return address - (probe->frame->pc - NEAR) < 2 * NEAR ||
+           (probe->by_fp != 0 && !probe->by_file &&
+            address - (probe->by_fp - NEAR) < 2 * NEAR);
 }
 
-/* Which of them an address is, if it is code whose call is `code`.  *from gets
+/* Classifies an address, if it is code whose call is `code`.  *from gets
  * how far behind the place that is called the frame's pc is, where that is
  * known. */
 static enum call_target
-target_of_call_sig(const struct return_address_probe *return_address_probe,
-                   uint64_t address, const uint8_t code[JP_ARCH_CALLER_BYTES],
-                   uint64_t *from)
+target_of_call_sig(const struct return_address_probe *probe, uint64_t address,
+                   const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t *from)
 {
-    const struct jp_walk_frame *frame = return_address_probe->frame;
+    const struct jp_walk_frame *frame = probe->frame;
     uint64_t target = 0;
     switch (jp_arch_call_before_sig(code, address, frame->registers, &target)) {
     case JP_ARCH_CALL_HANDLER:
         return TARGET_HANDLER;
     case JP_ARCH_CALL_MEMORY:
-        if (!jp_walk_copy_sig(return_address_probe->walk, target, &target,
-                              sizeof(target)))
+        if (!jp_walk_copy_sig(probe->walk, target, &target, sizeof(target)))
             return TARGET_UNKNOWN;
         /* fall through */
     case JP_ARCH_CALL_DIRECT:
@@ -116,33 +115,28 @@ static int read_sig(const struct jp_walk *walk, uint64_t address, int of_file,
     return 1;
 }
 
-/* Which of them an address is.  The kernel is asked last about one that the
- * table does not have: so the answer is the same as when a later step of this
+/* Classifies an address.  The kernel is asked last about one that the
+ * table does not have: so the result is the same as when a later step of this
  * walk, which asks, has entered it.  (Not inlined, since its frame would add to
  * the deepest place of the handler's stack.) */
 __attribute__((noinline)) static enum call_target
-target_before_sig(const struct return_address_probe *return_address_probe,
-                  uint64_t address)
+target_before_sig(const struct return_address_probe *probe, uint64_t address)
 {
     struct jp_maps_range range;
     uint8_t code[JP_ARCH_CALLER_BYTES];
     /* V8's small integers have 32 zeros, and code hardly ever begins there. */
     if ((uint32_t)address == 0)
         return TARGET_NONE;
-    const int known = return_address_probe->walk->process->find_code_sig(
-                          address, &range) == 0;
-    if ((!known && !is_near_sig(return_address_probe, address)) ||
-        !read_sig(return_address_probe->walk, address,
-                  known && range.inode != 0, code))
+    const int known = probe->walk->process->find_code_sig(address, &range) == 0;
+    if ((!known && !is_near_sig(probe, address)) ||
+        !read_sig(probe->walk, address, known && range.inode != 0, code))
         return TARGET_NONE;
     uint64_t unasked = 0;
-    const enum call_target call_target = target_of_call_sig(
-        return_address_probe, address, code,
-        return_address_probe->from != NULL ? return_address_probe->from
-                                           : &unasked);
-    return call_target == TARGET_NONE || known ||
-                   jp_walk_is_code_sig(return_address_probe->walk, address)
-               ? call_target
+    const enum call_target target = target_of_call_sig(
+        probe, address, code, probe->from != NULL ? probe->from : &unasked);
+    return target == TARGET_NONE || known ||
+                   jp_walk_is_code_sig(probe->walk, address)
+               ? target
                : TARGET_NONE;
 }
 
@@ -150,10 +144,8 @@ enum jp_calls jp_walk_calls_sig(struct jp_walk *walk,
                                 struct jp_walk_frame *frame, uint64_t address,
                                 uint64_t *from)
 {
-    const struct return_address_probe return_address_probe = {walk, frame, 0, 0,
-                                                              from};
-    switch (
-        target_before_sig(&return_address_probe, jp_arch_strip_sig(address))) {
+    const struct return_address_probe probe = {walk, frame, 0, 0, from};
+    switch (target_before_sig(&probe, jp_arch_strip_sig(address))) {
     case TARGET_FUNCTION:
         return JP_WALK_CALLS;
     case TARGET_UNKNOWN:
@@ -165,25 +157,22 @@ enum jp_calls jp_walk_calls_sig(struct jp_walk *walk,
     }
 }
 
-/* Which of them the word of the stack at `at` is. */
+/* Classifies the word of the stack at `at`. */
 static enum call_target
-target_at_word_sig(const struct return_address_probe *return_address_probe,
-                   uint64_t at)
+target_at_word_sig(const struct return_address_probe *probe, uint64_t at)
 {
-    return jp_walk_inside_sig(return_address_probe->walk, at)
-               ? target_before_sig(return_address_probe,
-                                   jp_arch_strip_sig(jp_walk_load_sig(
-                                       return_address_probe->walk, at)))
+    return jp_walk_inside_sig(probe->walk, at)
+               ? target_before_sig(probe, jp_arch_strip_sig(jp_walk_load_sig(
+                                              probe->walk, at)))
                : TARGET_NONE;
 }
 
 /* Goes to the caller whose return address is in the word at `at`. */
-static int
-go_to_caller_sig(const struct return_address_probe *return_address_probe,
-                 uint64_t at)
+static int go_to_caller_sig(const struct return_address_probe *probe,
+                            uint64_t at)
 {
-    struct jp_walk *walk = return_address_probe->walk;
-    struct jp_walk_frame *frame = return_address_probe->frame;
+    struct jp_walk *walk = probe->walk;
+    struct jp_walk_frame *frame = probe->frame;
     const uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, at));
     if (!jp_walk_up_sig(walk, frame, at + 8, 8))
         return 0;
@@ -238,11 +227,10 @@ static const uint8_t *code_sig(const struct jp_walk *walk,
  * page.  Goes to the caller, and returns AT, if the frame pointer has not been
  * set since: the word pushed still equals it, and the return address is above.
  * Returns OWN if it has, and still points to that word. */
-static enum jp_ahead
-pushed_sig(const struct return_address_probe *return_address_probe)
+static enum jp_ahead pushed_sig(const struct return_address_probe *probe)
 {
-    struct jp_walk *walk = return_address_probe->walk;
-    const struct jp_walk_frame *frame = return_address_probe->frame;
+    struct jp_walk *walk = probe->walk;
+    const struct jp_walk_frame *frame = probe->frame;
     const uint64_t sp = frame->registers[JP_ARCH_SP];
     const uint64_t fp = frame->registers[JP_ARCH_FP];
     uint64_t before;
@@ -259,9 +247,8 @@ pushed_sig(const struct return_address_probe *return_address_probe)
             return JP_AHEAD_OWN;
         if (!set && jp_walk_inside_sig(walk, at) &&
             jp_walk_load_sig(walk, at) == fp &&
-            target_at_word_sig(return_address_probe, at + 8) >
-                TARGET_ELSEWHERE &&
-            go_to_caller_sig(return_address_probe, at + 8))
+            target_at_word_sig(probe, at + 8) > TARGET_ELSEWHERE &&
+            go_to_caller_sig(probe, at + 8))
             return JP_AHEAD_AT;
     }
     return JP_AHEAD_UNKNOWN;
@@ -271,21 +258,19 @@ pushed_sig(const struct return_address_probe *return_address_probe)
  * return address, in the link register or popped for a while.  It is not in the
  * frame that the frame pointer leads to, nor nearby, as behind a call of this
  * very function.  *address is set where it is the caller's. */
-static enum call_target
-held_sig(const struct return_address_probe *return_address_probe,
-         uint64_t *address)
+static enum call_target held_sig(const struct return_address_probe *probe,
+                                 uint64_t *address)
 {
-    const struct jp_walk_frame *frame = return_address_probe->frame;
+    const struct jp_walk_frame *frame = probe->frame;
     enum call_target most = TARGET_NONE;
     for (unsigned i = 0; i < JP_ARCH_REGISTERS; i++) {
         const uint64_t held = jp_arch_strip_sig(frame->registers[i]);
-        if (held == return_address_probe->by_fp ||
+        if (held == probe->by_fp ||
             held - (frame->pc - CALLED_BYTES) < 2ULL * CALLED_BYTES)
             continue;
-        const enum call_target call_target =
-            target_before_sig(return_address_probe, held);
-        if (call_target > most) {
-            most = call_target;
+        const enum call_target target = target_before_sig(probe, held);
+        if (target > most) {
+            most = target;
             *address = held;
         }
     }
@@ -356,25 +341,24 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         jp_walk_inside_sig(walk, ra_at)
             ? jp_arch_strip_sig(jp_walk_load_sig(walk, ra_at))
             : 0;
-    const struct return_address_probe return_address_probe = {
+    const struct return_address_probe probe = {
         walk, frame, by_fp, is_of_file_sig(walk, by_fp), NULL};
     uint64_t end = fp + JP_ARCH_FRAME_FP, caller = 0;
     /* First, as a function's own frame may begin at a return address that an
      * earlier function has left there. */
-    const enum jp_ahead pushed = pushed_sig(&return_address_probe);
+    const enum jp_ahead pushed = pushed_sig(&probe);
     if (pushed != JP_AHEAD_UNKNOWN)
         return pushed == JP_AHEAD_AT;
-    if (target_at_word_sig(&return_address_probe, sp) >= TARGET_HANDLER)
-        return go_to_caller_sig(&return_address_probe, sp);
+    if (target_at_word_sig(&probe, sp) >= TARGET_HANDLER)
+        return go_to_caller_sig(&probe, sp);
     /* A frame that this very function was called with is its own.  V8's
      * builtins, in a file, go on in others that they jump to. */
-    const int own =
-        target_at_word_sig(&return_address_probe, ra_at) >= TARGET_HANDLER;
+    const int own = target_at_word_sig(&probe, ra_at) >= TARGET_HANDLER;
     const enum call_target least = own ? TARGET_FUNCTION
                                    : walk->process->is_anonymous_sig(frame->pc)
                                        ? TARGET_UNKNOWN
                                        : TARGET_ELSEWHERE;
-    const enum call_target held = held_sig(&return_address_probe, &caller);
+    const enum call_target held = held_sig(&probe, &caller);
     if (held == TARGET_FUNCTION && !own) {
         frame->pc = caller;
         return 1;
@@ -382,7 +366,7 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     if (end > sp + WORDS * 8ULL)
         end = sp + WORDS * 8ULL;
     uint64_t at = sp;
-    while (at < end && target_at_word_sig(&return_address_probe, at) < least)
+    while (at < end && target_at_word_sig(&probe, at) < least)
         at += 8;
     if ((at < end || held >= least) && !made_sig(walk, frame))
         walk->doubtful = 1;
