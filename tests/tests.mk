@@ -90,7 +90,7 @@ $(B)/tests/unit/test_pre_maps_policy: WRAP := $(FAKE_KERNEL) \
   procmaps_query procmaps_mark mapfile_ready mapfile_open module_put \
   module_gone maps_dirty)
 
-$(B)/tests/unit/test_pre_walk_process: WRAP := $(patsubst %,jp_%_sig,own_read \
+$(B)/tests/unit/test_pre_walk_process: WRAP := $(patsubst %,jp_%_sig,self_read \
   maps_executable maps_anonymous maps_of_file maps_find maps_region sys)
 
 $(UNIT_PRE): $(B)/%: %.c $(SIG_OBJ) $(PRE_OBJ)

@@ -16,11 +16,11 @@
  * thread's record until somebody changes the memory of a part of it
  * (stack_change.h); it may then consist of several mappings, not all of them
  * readable.  They are not kept while anybody changes memory, as the thread's
- * record may not have been live when that began; those that were kept before hold until `changed`
- * is set.  Any other stack (an adopted thread's, an alternate signal stack, a
- * coroutine's) is looked up each time, and its bounds are those of the mapping
- * that is there now.  Such a stack may end before the mapping does, and what is
- * behind it may be unmapped at any time. */
+ * record may not have been live when that began; those that were kept before
+ * hold until `changed` is set.  Any other stack (an adopted thread's, an
+ * alternate signal stack, a coroutine's) is looked up each time, and its bounds
+ * are those of the mapping that is there now.  Such a stack may end before the
+ * mapping does, and memory behind it may be unmapped at any time. */
 int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
 {
     struct jp_thread *thread = walk->thread;
