@@ -179,9 +179,9 @@ $(B)/preload/sig/adopt.o $(B)/preload/sig/control.o \
 $(B)/preload/sig/kernel_threads.o $(B)/preload/sig/unwind/cfi/cfi_run.o \
 $(B)/preload/sig/unwind/walk_hidden.o $(B)/preload/sig/state/thread.o \
 $(B)/preload/sig/clock/clock_hrtimer.o $(B)/preload/sig/unwind/cfi/cfi.o \
-$(B)/preload/sig/logfile.o $(B)/preload/sig/log/appended_area.o \
+$(B)/preload/sig/logfile.o $(B)/preload/sig/log/annex.o \
 $(B)/preload/sig/log/share.o $(B)/preload/sig/log/reserve.o \
-$(B)/preload/sig/log/file_owner.o $(B)/preload/sig/log/chunk.o \
+$(B)/preload/sig/log/mine.o $(B)/preload/sig/log/chunk.o \
 $(B)/preload/sig/log/storage_area.o $(B)/preload/sig/log/storage_file.o \
 $(B)/preload/sig/log/storage_ring.o \
 $(B)/preload/sig/code/maps.o $(B)/preload/sig/code/module.o \
@@ -190,7 +190,7 @@ $(B)/preload/sig/owned_signals.o \
 $(B)/preload/sig/state/dispatched.o $(B)/preload/sig/unwind/cfi/cfi_module.o \
 $(B)/preload/sig/unwind/cfi/cfi_image.o \
 $(B)/preload/sig/unwind/walk_rare.o $(B)/preload/sig/unwind/walk_libunwind.o \
-$(B)/preload/sig/unwind/stack_change.o $(B)/preload/sig/timers/left.o \
+$(B)/preload/sig/unwind/shake.o $(B)/preload/sig/timers/left.o \
 $(B)/preload/sig/unwind/cfi/cfi_expr.o $(B)/preload/sig/unwind/cfi/cfi_ready.o \
 $(B)/preload/sig/unwind/walk_back.o $(B)/preload/sig/unwind/walk_ahead.o \
 $(B)/preload/sig/unwind/walk_first.o: SIGFLAGS += $(if \

@@ -21,9 +21,9 @@
 #include "sig/files/notes.h"
 #include "sig/files/tree.h"
 #include "sig/files/usage.h"
-#include "sig/log/appended_area.h"
+#include "sig/log/annex.h"
 #include "sig/log/log.h"
-#include "sig/log/file_owner.h"
+#include "sig/log/mine.h"
 #include "sig/log/reserve.h"
 #include "sig/log/share.h"
 #include "sig/log/storage_area.h"
@@ -249,7 +249,7 @@ static int try_sig(unsigned try)
 
 /* For a process that cannot make a log of its own: begins a run in the area of
  * the log that it shares with its parent (share.h), or has behind it
- * (appended_area.h).  Returns 0 or -errno. */
+ * (annex.h).  Returns 0 or -errno. */
 static int branch_sig(void)
 {
     struct jp_text text;

@@ -17,7 +17,7 @@
 
 #include "../../preload/sig/wall/delay.h"
 #include "../../preload/sig/code/procmaps.h"
-#include "../../preload/sig/os/self.h"
+#include "../../preload/sig/os/own.h"
 #include "../../preload/sig/os/sys.h"
 
 static int traced; /* by such a tracer */

@@ -17,7 +17,7 @@
 #include "../../preload/sig/arch/arch.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
-#include "../../preload/sig/os/self.h"
+#include "../../preload/sig/os/own.h"
 #include "../../preload/sig/unwind/walk_hidden.h"
 #include "../../preload/sig/unwind/walk_process.h"
 

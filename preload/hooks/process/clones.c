@@ -21,7 +21,7 @@
 #include "sandbox.h"
 #include "sig/arch/arch.h"
 #include "sig/files/tree.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 
 /* Sets a child up.  One with mounts of its own may soon have none to write its

@@ -20,7 +20,7 @@
 #include "sig/logfile.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
-#include "sig/unwind/stack_change.h"
+#include "sig/unwind/shake.h"
 
 /* Notes memory [start, start + size) that a call has made executable.  Returns
  * `result`, what the call returned. */

@@ -36,7 +36,7 @@
 #include "sig/state/thread.h"
 #include "sig/unwind/cfi/cfi_module.h"
 #include "sig/unwind/cfi/cfi_ready.h"
-#include "sig/unwind/stack_change.h"
+#include "sig/unwind/shake.h"
 
 /* What the child must know of the thread that forks, whose record is not in the
  * child's memory. */

@@ -5,7 +5,7 @@
  * environment (JPROF_ISCHILD).  The exec hooks pass it on where the folder's
  * path has gone (jp_sys_guard_pass).  The next program's constructor makes the
  * log, and closes it before main.  What that program executes is handed the
- * log instead, which is no folder (sig/log/appended_area.h).
+ * log instead, which is no folder (sig/log/annex.h).
  * Runs in: any thread, not in a handler. */
 #include "handover.h"
 
@@ -21,7 +21,7 @@
 
 #include "hooks/base/local.h"
 #include "jp_limits.h"
-#include "sig/log/appended_area.h"
+#include "sig/log/annex.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/process.h"

@@ -32,7 +32,7 @@
 #include "sig/files/usage.h"
 #include "sig/logfile.h"
 #include "sig/os/filter.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/dispatched.h"
 #include "sig/state/process.h"

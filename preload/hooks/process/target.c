@@ -21,7 +21,7 @@
 #include "sig/arch/arch.h"
 #include "sig/files/mapfile.h"
 #include "sig/files/tree.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/process.h"

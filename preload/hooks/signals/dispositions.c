@@ -16,7 +16,7 @@
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "sig/arch/arch.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "signals.h"

@@ -10,7 +10,7 @@
 
 #include "jp_map.h"
 #include "sig/files/mapfile.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 
 #define HEADERS_MAX 64U /* program headers looked at */

@@ -11,7 +11,7 @@
 #include "procmaps.h"
 #include "sig/os/text.h"
 
-/* Copies this process's memory, as jp_self_read_sig (sig/os/self.h) does. */
+/* Copies this process's memory, as jp_self_read_sig (sig/os/own.h) does. */
 long jp_module_read_sig(uint64_t address, void *to, size_t size);
 
 /* Bytes of the largest build-id that is kept (a field of the log's header). */

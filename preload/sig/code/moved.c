@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "module.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
 

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 
 #include "sig/os/hash.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 

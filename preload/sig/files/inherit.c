@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "mapfile.h"
-#include "sig/log/appended_area.h"
+#include "sig/log/annex.h"
 #include "sig/log/log.h"
 #include "sig/os/dirent.h"
 #include "sig/os/sys.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "jp_map.h"
-#include "sig/log/file_owner.h"
+#include "sig/log/mine.h"
 #include "sig/log/share.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"

@@ -14,7 +14,7 @@
 #include "logname.h"
 #include "logowner.h"
 #include "mapfile.h"
-#include "sig/log/file_owner.h"
+#include "sig/log/mine.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 

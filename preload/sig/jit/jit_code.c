@@ -16,7 +16,7 @@
 #include "sig/code/procmaps.h"
 #include "sig/files/mapfile.h"
 #include "sig/os/hash.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/process.h"

@@ -14,7 +14,7 @@
 #include "jp_map.h"
 #include "sig/code/procmaps.h"
 #include "sig/files/mapfile.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/config.h"

@@ -10,9 +10,9 @@
 
 #include "sig/files/mapfile.h"
 #include "sig/log/log.h"
-#include "sig/log/file_owner.h"
+#include "sig/log/mine.h"
 #include "sig/os/hash.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/state/config.h"
 
 #define PIECE (1ULL << 20)

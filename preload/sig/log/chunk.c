@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "file_owner.h"
+#include "mine.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
 #include "sig/state/process.h"

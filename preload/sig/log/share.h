@@ -23,7 +23,7 @@ int jp_share_make_sig(int fd, uint32_t most);
 /* Closes the area at `offset` of a log if all its users have executed other
  * programs.  Returns the offset of what it has not used, if the log ends with
  * it; else 0, and has given that back to the file system.  The log is `length`
- * bytes long, and locked (appended_area.h). */
+ * bytes long, and locked (annex.h). */
 uint64_t jp_share_left_sig(int fd, uint64_t offset, uint64_t length);
 
 /* Where in the log this process's area begins. */

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 
 #include "sig/arch/arch.h"
-#include "self.h"
+#include "own.h"
 #include "sys.h"
 
 #define STRICT UINT32_MAX

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "process.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 
 /* A thread pointer is kept in one of so many places, from the one that its

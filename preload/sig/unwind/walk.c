@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-#include "stack_change.h"
+#include "shake.h"
 #include "sig/state/config.h"
 #include "sig/state/buffer.h"
 #include "sig/state/thread.h"
 
 /* The bounds of a thread's own stack, if its root is known, are kept in the
  * thread's record until somebody changes the memory of a part of it
- * (stack_change.h); it may then consist of several mappings, not all of them
+ * (shake.h); it may then consist of several mappings, not all of them
  * readable.  They are not kept while anybody changes memory, as the thread's
  * record may not have been live when that began; those that were kept before
  * hold until `changed` is set.  Any other stack (an adopted thread's, an

@@ -67,7 +67,7 @@ struct jp_walk {
                               have been left out: the walk went along the
                               thread's stack beside it */
     uint32_t sure;         /* on_own_stack, and all of the stack is known to be
-                              mapped while nobody changes it (stack_change.h) */
+                              mapped while nobody changes it (shake.h) */
     uint64_t *next;        /* where the next frame goes in buffer->frames */
     uint64_t *turn, *end;  /* at `end`, next goes on at `turn` */
     ptrdiff_t to_sp;       /* from a frame's place to that of its sp */

@@ -7,7 +7,7 @@
 
 #include "cfi/cfi_cache.h"
 #include "sig/code/maps.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "walk.h"
 
 const struct jp_walk_process jp_walk_process = {

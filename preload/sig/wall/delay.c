@@ -4,7 +4,7 @@
  * Runs in: handler. */
 #include "delay.h"
 
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 
 #define LINE_MOST 64

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "cfi_module.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 
 struct jp_cfi_entry jp_cfi_cache[1U << JP_CFI_CACHE_BITS]

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "sig/code/maps.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 
 #define COMPARED 256U /* bytes that tell one file's table from another's */
 

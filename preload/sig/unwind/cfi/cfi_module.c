@@ -14,7 +14,7 @@
 #include "cfi_image.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
-#include "sig/os/self.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 
 #define MODULES_MAX 1024U

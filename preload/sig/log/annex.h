@@ -5,8 +5,8 @@
  * log's descriptor goes from program to program, a file alone, by which nothing
  * else can be reached; each program has a run of its own in it (share.h).
  * Runs in: handler, any thread, vfork children. */
-#ifndef JP_APPENDED_AREA_H
-#define JP_APPENDED_AREA_H
+#ifndef JP_ANNEX_H
+#define JP_ANNEX_H
 
 #include <stdint.h>
 

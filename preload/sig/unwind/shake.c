@@ -5,7 +5,7 @@
  * (`busy`); a handler first sets `busy` and then looks at `shaking`.  So at
  * least one of them sees the other.
  * Runs in: handler, any thread. */
-#include "stack_change.h"
+#include "shake.h"
 
 #include <stdatomic.h>
 #include <sys/syscall.h>

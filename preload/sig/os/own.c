@@ -2,7 +2,7 @@
  *
  * Files in /proc, and memory that is read without faulting.
  * Runs in: handler, any thread, vfork children. */
-#include "self.h"
+#include "own.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  *
  * Whether a file may be written to or removed.
  * Runs in: handler, any thread, vfork children. */
-#include "file_owner.h"
+#include "mine.h"
 
 #include <errno.h>
 #include <stdatomic.h>

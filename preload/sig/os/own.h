@@ -3,8 +3,8 @@
  * The calling thread's own files in /proc, and its process's memory where it
  * may not be mapped.
  * Runs in: handler, any thread, vfork children. */
-#ifndef JP_SELF_H
-#define JP_SELF_H
+#ifndef JP_OWN_H
+#define JP_OWN_H
 
 #include <stddef.h>
 #include <stdint.h>

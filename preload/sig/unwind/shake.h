@@ -5,8 +5,8 @@
  * or protects a part of it.  The hooks of munmap, mprotect and the like say
  * here when that begins and ends.
  * Runs in: handler, any thread. */
-#ifndef JP_STACK_CHANGE_H
-#define JP_STACK_CHANGE_H
+#ifndef JP_SHAKE_H
+#define JP_SHAKE_H
 
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
  * file longer, or shorter, holds a lock on it (fcntl(2), F_SETLK: a process's,
  * where flock's would be the descriptor's, which all of them have in common).
  * Runs in: handler, any thread, vfork children. */
-#include "appended_area.h"
+#include "annex.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "chunk.h"
-#include "file_owner.h"
+#include "mine.h"
 #include "share.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"

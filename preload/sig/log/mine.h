@@ -4,8 +4,8 @@
  * others may plant files, links and folders under every name that they can
  * guess.
  * Runs in: handler, any thread. */
-#ifndef JP_FILE_OWNER_H
-#define JP_FILE_OWNER_H
+#ifndef JP_MINE_H
+#define JP_MINE_H
 
 #include <stdint.h>
 #include <sys/stat.h>
