@@ -50,6 +50,12 @@ static const struct {
     {"save", JP_CONTROL_SAVE},
 };
 
+const struct jl_help jl_control_help = {
+    .usage = "jprof start|pause|clear|save PID\n",
+    .text = "start, pause, clear and save steer the profile of a running "
+            "program.\n",
+};
+
 static pid_t parse_pid(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
@@ -124,6 +130,8 @@ int jl_control(char **words)
     size_t command = 0;
     int number;
 
+    if (jl_help_is(words[1]))
+        jl_help_show(&jl_control_help);
     if (!words[1] || words[2])
         jl_usage("%s needs one process id", words[0]);
     while (strcmp(commands[command].command, words[0]) != 0)

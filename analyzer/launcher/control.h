@@ -5,6 +5,10 @@
 #ifndef JL_CONTROL_H
 #define JL_CONTROL_H
 
+#include "launcher/base/help.h"
+
+extern const struct jl_help jl_control_help;
+
 /* `jprof start|pause|clear|save PID`: words[0] is the command, a NULL the last
  * one.  Returns 0; everything else ends the launcher. */
 int jl_control(char **words);

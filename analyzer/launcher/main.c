@@ -25,42 +25,6 @@
 #include "run.h"
 #include "view.h"
 
-static const char help_of_run[] =
-    "Usage: jprof [run] [-F HZ | -p SECONDS] [--wall] [-o DIR] [--public]\n"
-    "             [--no-args] [--jit=off|map|dump] "
-    "[--jit-detail=func|src|ir]\n"
-    "             [--] PROGRAM [ARG...]\n"
-    "       jprof report [OPTION...] [PROGRAM] DIR|LOG...\n"
-    "       jprof view [--with=pprof|firefox|speedscope] DIR|ARCHIVE\n"
-    "       jprof push [--to=pyroscope|parca] [--label=K=V...] URL "
-    "[DIR|LOG...]\n"
-    "       jprof pack [-o FILE] DIR\n"
-    "       jprof start|pause|clear|save PID\n"
-    "       jprof --help | --version | --library\n"
-    "\n"
-    "run (the default) runs PROGRAM, takes samples of the stacks of all its "
-    "threads\n"
-    "and child processes, and writes log, map and report.html into one new "
-    "folder,\n"
-    "jprof-PROGRAM-DATE-PID, which nobody else can read.\n";
-
-static const char help_of_push[] =
-    "report makes a report of a profile on stdout; the options are those of\n"
-    "jprof-report(1), for instance --format=text.\n"
-    "view opens the report in a browser, or the profile in a viewer.\n"
-    "pack writes the profile and the names that it needs into one file, "
-    "DIR.tar.zst,\n"
-    "which report and view open on any machine.\n"
-    "push sends a profile to a server, and what was not sent before:\n";
-
-static const char help_of_control[] =
-    "start, pause, clear and save steer the profile of a running program.\n"
-    "--library shows where libjprof.so is, for LD_PRELOAD.\n"
-    "\n"
-    "The exit status is the program's own; 127 and 126 when it cannot be found "
-    "or\n"
-    "run, 64 for a wrong command line, 2 when jprof itself fails.\n";
-
 /* Opens those of descriptors 0 to 2 that are closed, so that no file of the
  * launcher gets such a number; they are closed again in the program. */
 static void fill_descriptors(void)
@@ -83,12 +47,25 @@ static int print(const char *text)
 
 static int do_help(char **words)
 {
+    static const struct jl_help *const helps[] = {
+        &jl_run_help,  &jl_report_help, &jl_view_help,
+        &jl_pack_help, &jl_push_help,   &jl_control_help};
+    const size_t count = sizeof helps / sizeof *helps;
+
     (void)words;
-    fputs(help_of_run, stdout);
-    jl_options_help();
-    fputs(help_of_push, stdout);
-    jl_destination_help();
-    return print(help_of_control);
+    for (size_t i = 0; i < count; i++)
+        printf("%s%s", i == 0 ? "Usage: " : "       ", helps[i]->usage);
+    fputs("       jprof COMMAND --help\n"
+          "       jprof --help | --version | --library\n\n",
+          stdout);
+    for (size_t i = 0; i < count; i++)
+        jl_help_text(helps[i]);
+    return print("--library shows where libjprof.so is, for LD_PRELOAD.\n"
+                 "\n"
+                 "The exit status is the program's own; 127 and 126 when it "
+                 "cannot be found or\n"
+                 "run, 64 for a wrong command line, 2 when jprof itself "
+                 "fails.\n");
 }
 
 #ifndef JP_COMMIT

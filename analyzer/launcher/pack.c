@@ -37,6 +37,13 @@ static char *made_up_name(const char *folder)
     return name;
 }
 
+const struct jl_help jl_pack_help = {
+    .usage = "jprof pack [-o FILE] DIR\n",
+    .text = "pack writes the profile and the names that it needs into one "
+            "file, DIR.tar.zst,\n"
+            "which report and view open on any machine.\n",
+};
+
 struct pack_options {
     const char *output;
 };
@@ -53,7 +60,8 @@ int jl_pack(char **words)
     enum jr_word word;
     struct stat info;
 
-    while ((word = jl_option_next(&line, &table, 1)) != JR_WORD_END) {
+    while ((word = jl_option_next(&jl_pack_help, &line, &table, 1)) !=
+           JR_WORD_END) {
         if (word == JR_WORD_OPERAND && folder)
             jl_usage("pack: %s: one folder only", line.operand);
         if (word == JR_WORD_OPERAND)

@@ -21,6 +21,13 @@
 #define NS 1000000000ULL
 #define OLD_NS (3600 * NS) /* Pyroscope, reject_older_than: its default */
 
+const struct jl_help jl_push_help = {
+    .usage = "jprof push [--to=pyroscope|parca] [--label=K=V...] URL "
+             "[DIR|LOG...]\n",
+    .text = "push sends a profile to a server, and what was not sent before:\n",
+    .options = jl_destination_help,
+};
+
 struct words {
     struct jl_destination to;
     const char *url;
@@ -35,7 +42,8 @@ static void parse(char **argv, struct words *words)
     enum jr_word word;
 
     jl_destination_init(&words->to);
-    while ((word = jl_option_next(&line, &table, 1)) != JR_WORD_END) {
+    while ((word = jl_option_next(&jl_push_help, &line, &table, 1)) !=
+           JR_WORD_END) {
         if (word == JR_WORD_OPTION)
             continue;
         if (!words->url)

@@ -24,6 +24,13 @@
 
 extern char **environ;
 
+const struct jl_help jl_report_help = {
+    .usage = "jprof report [OPTION...] [PROGRAM] DIR|LOG...\n",
+    .text = "report makes a report of a profile on stdout; the options are "
+            "those of\n"
+            "jprof-report(1), for instance --format=text.\n",
+};
+
 size_t jl_report_logs(const struct jl_folder *folder)
 {
     size_t count, logs = 0;
@@ -111,10 +118,11 @@ static int is_in_place(const struct jl_folder *folder)
            jr_is_same_file(&there, &ours);
 }
 
-void jl_report_write(const struct jl_folder *folder, const char *reporter,
-                     int is_public)
+int jl_report_write(const struct jl_folder *folder, const char *reporter,
+                    int is_public)
 {
     char *temporary;
+    int shown;
     int out = jl_folder_temporary(folder, &temporary);
     int status = out < 0 ? JR_FAILED : make_report(folder, reporter, out);
     int done = status == JR_COMPLETE || status == JR_PARTIAL;
@@ -123,7 +131,8 @@ void jl_report_write(const struct jl_folder *folder, const char *reporter,
         done = open_to_all(folder, out);
     if (done)
         done = renameat(folder->fd, temporary, folder->fd, JL_REPORT_NAME) == 0;
-    if (done && is_in_place(folder))
+    shown = done && is_in_place(folder);
+    if (shown)
         jr_say("report: %s/" JL_REPORT_NAME, folder->shown);
     else if (done)
         jr_say("%s is no longer the profile's folder, it was renamed or "
@@ -139,6 +148,7 @@ void jl_report_write(const struct jl_folder *folder, const char *reporter,
             unlinkat(folder->fd, temporary, 0);
     }
     free(temporary);
+    return shown;
 }
 
 _Noreturn void jl_report_again(char **words)

@@ -29,6 +29,7 @@
 #include "launcher/program/treefile.h"
 #include "live.h"
 #include "report.h"
+#include "view.h"
 
 /* a folder's name has so many bytes of its program's name at most */
 #define NAME_MAX_SHOWN 100
@@ -102,6 +103,26 @@ static int look_at_modules(void *data)
     return jl_modules_look(data);
 }
 
+/* The environment of the program before anything is added to it. */
+static void fill_environment(const struct jl_options *options,
+                             struct jl_env *env)
+{
+    jl_env_copy(env, environ);
+    for (size_t i = 0; i < options->nvariables; i++)
+        jl_env_assign(env, options->variables[i]);
+}
+
+static char *find_program(const struct jl_options *options)
+{
+    struct jl_env env;
+    char *path;
+
+    fill_environment(options, &env);
+    path = jl_find_program(jl_env_get(&env, "PATH"), options->program[0]);
+    jl_env_free(&env);
+    return path;
+}
+
 static void run_program(struct run *run)
 {
     struct jl_whole whole = {.program = &run->program};
@@ -109,8 +130,8 @@ static void run_program(struct run *run)
     struct jl_preload preload;
     struct jl_env env, bare;
 
-    jl_env_copy(&env, environ);
-    jl_env_copy(&bare, environ);
+    fill_environment(&run->options, &env);
+    fill_environment(&run->options, &bare);
     jl_ask(&run->request, &run->options, &run->folder, run->path, &env);
     jl_flags_set(&env, &run->options, &run->folder);
     jl_preload_set(&preload, &env, run->check.no_preload ? NULL : run->library);
@@ -155,7 +176,7 @@ int jl_run(char **words)
     struct jl_live live = {0};
 
     jl_options_parse(words, &run.options);
-    run.path = jl_find_program(run.options.program[0]);
+    run.path = find_program(&run.options);
     run.reporter = jl_find_reporter();
     run.library = jl_find_library();
     jl_check_program(&run.check, run.path, run.library);
@@ -169,9 +190,11 @@ int jl_run(char **words)
         jl_live_finish(&live);
     jl_trim_logs(&run.folder);
     jl_claim_drop(run.request.files, (uint32_t)run.program.pid);
-    if (jl_report_logs(&run.folder) > 0)
-        jl_report_write(&run.folder, run.reporter, run.options.is_public);
-    else
+    if (jl_report_logs(&run.folder) == 0)
         say_nothing(&run);
+    else if (jl_report_write(&run.folder, run.reporter,
+                             run.options.is_public) &&
+             run.options.view)
+        jl_view_at_end(run.options.viewer, run.folder.shown);
     return run.program.status;
 }

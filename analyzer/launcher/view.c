@@ -26,37 +26,37 @@
 
 extern char **environ;
 
-/* What a profile can be opened with.  `command` is the viewer, with `option`
+/* How a profile is opened.  `command` is the viewer, with `option`
  * before the file; NULL: a page that gets the file from here. */
 struct viewer {
-    const char *name, *format, *file, *command, *option, *hint;
+    const char *format, *file, *command, *option, *hint;
 };
 
 static const struct viewer viewers[] = {
-    {"pprof", "pprof", "profile.pb.gz", "pprof", "-http=localhost:",
-     "`go install github.com/google/pprof@latest` brings pprof"},
-    {"speedscope", "speedscope", "profile.speedscope.json", "speedscope", NULL,
-     "`npm install -g speedscope` brings speedscope, and "
-     "https://www.speedscope.app opens the file too"},
-    {"firefox", "firefox", "profile.firefox.json.gz", NULL, NULL,
-     FIREFOX_ORIGIN " opens the file"},
+    [JL_VIEWER_PPROF] = {"pprof", "profile.pb.gz", "pprof", "-http=localhost:",
+                         "`go install github.com/google/pprof@latest` brings "
+                         "pprof"},
+    [JL_VIEWER_FIREFOX] = {"firefox", "profile.firefox.json.gz", NULL, NULL,
+                           FIREFOX_ORIGIN " opens the file"},
+    [JL_VIEWER_SPEEDSCOPE] = {"speedscope", "profile.speedscope.json",
+                              "speedscope", NULL,
+                              "`npm install -g speedscope` brings speedscope, "
+                              "and https://www.speedscope.app opens the file "
+                              "too"},
+    [JL_VIEWER_REPORT] = {"html", "report.html", NULL, NULL, NULL},
 };
 
-static const struct viewer report = {.format = "html", .file = "report.html"};
+struct view_options {
+    uint8_t viewer; /* enum jl_viewer */
+};
 
-/* Takes --with into a const struct viewer *. */
-static int take_viewer(void *target, const char *name, const char *value)
-{
-    for (size_t i = 0; i < sizeof viewers / sizeof *viewers; i++)
-        if (strcmp(viewers[i].name, value) == 0) {
-            *(const struct viewer **)target = &viewers[i];
-            return 0;
-        }
-    jl_usage("%s=%s: must be pprof, firefox or speedscope", name, value);
-}
+static const struct jr_option with = {
+    0, "--with", "VIEWER", JR_CHOICE(struct view_options, viewer, jl_viewers)};
 
-static const struct jr_option with = {0, "--with", "VIEWER",
-                                      JR_VALUE(take_viewer)};
+const struct jl_help jl_view_help = {
+    .usage = "jprof view [--with=pprof|firefox|speedscope] DIR|ARCHIVE\n",
+    .text = "view opens the report in a browser, or the profile in a viewer.\n",
+};
 
 /* A command that can be run, allocated, or NULL. */
 static char *command_of(const char *name)
@@ -178,9 +178,15 @@ static int print_path(const char *path)
     return JR_COMPLETE;
 }
 
+/* The path of xdg-open, allocated; NULL: it or the display is missing. */
+static char *find_opener(void)
+{
+    return has_display() ? command_of("xdg-open") : NULL;
+}
+
 static int view_report(char *path)
 {
-    char *browser = has_display() ? command_of("xdg-open") : NULL;
+    char *browser = find_opener();
 
     if (browser)
         run_viewer(browser, NULL, path);
@@ -219,16 +225,54 @@ static char *path_for(const char *profile, const char *file)
     return jr_printf("%.*s.%s", (int)kept, profile, file);
 }
 
-int jl_view(char **words)
+/* Opens the profile; returns the exit status. */
+static int view(enum jl_viewer kind, char *profile)
 {
-    const struct viewer *viewer = &report;
-    struct jr_command_line line = {.words = words + 1};
-    const struct jr_option_table table = {&with, 1, &viewer};
-    char *folder = NULL, *path;
-    enum jr_word word;
+    const struct viewer *viewer = &viewers[kind];
+    char *path = path_for(profile, viewer->file);
     int status;
 
-    while ((word = jl_option_next(&line, &table, 1)) != JR_WORD_END) {
+    if (kind != JL_VIEWER_REPORT || access(path, R_OK) != 0)
+        write_export(viewer, profile, path);
+    status = kind == JL_VIEWER_REPORT ? view_report(path)
+                                      : view_export(viewer, path);
+    free(path);
+    return status;
+}
+
+void jl_view_at_end(enum jl_viewer kind, char *folder)
+{
+    char *opener = find_opener();
+    pid_t pid;
+
+    if (kind == JL_VIEWER_REPORT && !opener) {
+        jr_say("the report is not opened: xdg-open or a display is missing");
+        return;
+    }
+    free(opener);
+    pid = fork();
+    if (pid < 0)
+        jr_say("%s cannot be opened: fork: %s", folder, strerror(errno));
+    if (pid > 0)
+        end_of(pid);
+    if (pid != 0)
+        return;
+    /* stdout was the program's. */
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        jl_fail(JR_FAILED, "stdout: %s", strerror(errno));
+    exit(view(kind, folder));
+}
+
+int jl_view(char **words)
+{
+    struct view_options options = {JL_VIEWER_REPORT};
+    struct jr_command_line line = {.words = words + 1};
+    const struct jr_option_table table = {&with, 1, &options};
+    char *folder = NULL;
+    enum jr_word word;
+
+    while ((word = jl_option_next(&jl_view_help, &line, &table, 1)) !=
+           JR_WORD_END) {
         if (word == JR_WORD_OPERAND && folder)
             jl_usage("view: %s: one folder only", line.operand);
         if (word == JR_WORD_OPERAND)
@@ -236,10 +280,5 @@ int jl_view(char **words)
     }
     if (!folder)
         jl_usage("view: which folder?");
-    path = path_for(folder, viewer->file);
-    if (viewer != &report || access(path, R_OK) != 0)
-        write_export(viewer, folder, path);
-    status = viewer == &report ? view_report(path) : view_export(viewer, path);
-    free(path);
-    return status;
+    return view(options.viewer, folder);
 }

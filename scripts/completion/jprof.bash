@@ -16,7 +16,8 @@ _jprof_pids()
     grep -ls 'libjprof\.so' /proc/[0-9]*/maps 2>/dev/null | cut -d/ -f3
 }
 
-# Whether a word before the last one is the program to run.
+# Whether a word before the last one is the program to run; has_variables is 1
+# where NAME=VALUE ends the options.
 _jprof_has_program()
 {
     local words i
@@ -29,6 +30,7 @@ _jprof_has_program()
             ;;
         run) ((i == 1)) || return 0 ;;
         -*) ;;
+        [A-Za-z_]*=*) has_variables=1 ;;
         *) return 0 ;;
         esac
     done
@@ -41,7 +43,7 @@ _jprof_values()
     --jit) echo off map dump ;;
     --with) echo pprof firefox speedscope ;;
     --to) echo pyroscope parca ;;
-    --jit-detail) echo func src ir ;;
+    --jit-detail) echo func src ir ir-ops ;;
     --jit-tiers) echo merge split raw ;;
     --event) echo cpu running blocked ready raised ;;
     --format) echo html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary archive cleo annotate ;;
@@ -56,7 +58,7 @@ _jprof_reply()
 
 _jprof()
 {
-    local cur=${COMP_WORDS[COMP_CWORD]} option='' command=''
+    local cur=${COMP_WORDS[COMP_CWORD]} option='' command='' has_variables=''
     local run='/^run /,/^report /p' push='/^push /,/^start/p'
     local reporter=${1%jprof*}jprof-report
     # bash takes --format=text for three words.
@@ -106,7 +108,7 @@ _jprof()
         # Once the program is named, its own words follow.
         if _jprof_has_program; then
             _jprof_reply -f -- "$cur"
-        elif [[ $cur = -* ]]; then
+        elif [[ $cur = -* && -z $has_variables ]]; then
             _jprof_reply -W "$(_jprof_options "$1" "$run;$push")" -- "$cur"
         else
             _jprof_reply -c -- "$cur"

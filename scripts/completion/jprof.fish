@@ -17,7 +17,7 @@ function __jprof_values
         case '--jit=*'
             __jprof_with --jit off map dump
         case '--jit-detail=*'
-            __jprof_with --jit-detail func src ir
+            __jprof_with --jit-detail func src ir ir-ops
         case '--jit-tiers=*'
             __jprof_with --jit-tiers merge split raw
         case '--with=*'
@@ -49,7 +49,8 @@ function __jprof_has_program
                 set value next
             case '-*'
             case '*'
-                return 0
+                string match -qr '^[A-Za-z_]\\w*=' -- $word
+                or return 0
         end
     end
     return 1
@@ -93,7 +94,7 @@ function __jprof_words
         string match -q -- '-*' $current
         and __jprof_options $words[1] "$run;$push;/^ *jprof --/p"
         or printf '%s\n' run report view push pack start pause clear save
-    else
+    else if not string match -qr '^[A-Za-z_]\\w*=' -- $rest
         string match -q -- '-*' $current
         and __jprof_options $words[1] "$run;$push"
     end

@@ -282,7 +282,8 @@ class Completion(Install):
                     stderr=subprocess.PIPE, text=True).stderr
                 self.assertNotIn("option " + word.rstrip("="), said)
         for words in (["jprof", "ls", "-"], ["jprof", "-F", "9", "ls", "-"],
-                      ["jprof", "--push=http://[::1]:9", "ls", "-"]):
+                      ["jprof", "--push=http://[::1]:9", "ls", "-"],
+                      ["jprof", "run", "A=1", "-"]):
             self.assertEqual([word for word in complete(words)
                               if word.startswith("-")], [], words)
 

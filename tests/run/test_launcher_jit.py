@@ -337,7 +337,7 @@ class LauncherJitTest(Base):
 
     def test_detail(self):
         self.script("js", SHOW % VARIABLES)
-        for detail in ("func", "src", "ir"):
+        for detail in ("func", "src", "ir", "ir-ops"):
             env, _ = self.shown("--jit=dump", "--jit-detail=" + detail, "js")
             self.assertEqual(env["IONPERF"], detail)
         # The user's own settings are not changed.
@@ -345,6 +345,33 @@ class LauncherJitTest(Base):
                                           "PERF_SPEW_DIR": "/else"})
         self.assertEqual(env, {"IONPERF": "ir", "PERF_SPEW_DIR": "/else"})
         self.assertNotIn(" added ", said)
+
+    def test_variables_of_the_command_line(self):
+        """They win as those of the environment do."""
+        self.script("js", SHOW % VARIABLES)
+        env, said = self.shown("PERF_SPEW_DIR=/else", "IONPERF=ir", "js")
+        self.assertEqual(env, {"IONPERF": "ir", "PERF_SPEW_DIR": "/else"})
+        self.assertNotIn(" added ", said)
+        env, _ = self.shown("IONPERF=func", "js")
+        self.assertEqual(env["IONPERF"], "func")
+        self.assertIn("/jprof-", env["PERF_SPEW_DIR"])
+        self.script("node", SHOW % VARIABLES)
+        env, _ = self.shown("NODE_OPTIONS=--no-warnings", "node")
+        self.assertEqual(env["NODE_OPTIONS"], "--no-warnings " + NODE)
+
+    def test_runtimes_found_by_the_command_line(self):
+        """The program's own PATH and variables lead to the runtime."""
+        folder = self.path("apart")
+        os.mkdir(folder)
+        os.rename(self.script("node", SHOW % VARIABLES), folder + "/node")
+        self.script("tool", "#!/usr/bin/env node\n")
+        self.script("start", '#!/bin/sh\nexec $TOOL "$@"\n')
+        path = "PATH=%s:%s:/usr/bin:/bin" % (folder, self.folder)
+        bare = {"PATH": self.folder + ":/usr/sbin"}
+        for words in ((path, "node"), (path, "tool"),
+                      (path, "TOOL=%s/node" % folder, "start")):
+            env, _ = self.shown(*words, env=bare)
+            self.assertEqual(env, {"NODE_OPTIONS": NODE}, words)
 
     def test_appends(self):
         self.script("node", SHOW % VARIABLES)
@@ -451,6 +478,26 @@ class LauncherJitTest(Base):
         left = os.listdir(self.path("out", "jit"))
         self.assertEqual([name.split(".")[0] for name in left],
                          ["jitdump-script-1"])
+
+    def test_spidermonkey_s_documented_command(self):
+        """The user's own dump is in the profile, and stays where it is."""
+        self.script("js", JS)
+        sample, spew = self.path("sample"), self.path("spew")
+        with lzma.open(os.path.join(
+                ROOT, "tests", "data", "jit", "spidermonkey",
+                "prog-src.jit.dump.xz")) as source, open(sample, "wb") as out:
+            shutil.copyfileobj(source, out)
+        os.mkdir(spew)
+        run = self.jprof("-o", "out", "PERF_SPEW_DIR=" + spew, "IONPERF=src",
+                         "js", sample)
+        self.assertEqual((run.returncode, run.stdout), (0, "src\n"),
+                         run.stderr)
+        self.assertNotIn(" added ", run.stderr)
+        for path in (spew + "/jit-*.dump",
+                     self.path("out", "jprof-log*.jit-*.dump")):
+            (dump,) = glob.glob(path)
+            with open(dump, "rb") as have, open(sample, "rb") as want:
+                self.assertEqual(have.read(), want.read())
 
     def test_killed_program_s_dump(self):
         """On another file system: the library could not link it, and the

@@ -214,6 +214,79 @@ class WordsTest(Base):
                 self.assertEqual("--version" in said, word[0] == "/" and
                                  "\\" not in word, said)
 
+    def test_variables_before_the_program(self):
+        """As for env, and the launcher's own environment stays."""
+        show = "echo $V1,${V2-unset},${V3-unset}"
+        self.env.update(V1="1", V3="2")
+        for words, said in (((), "1,unset,2"), (("V2=x=y z",), "1,x=y z,2"),
+                            (("V1=3", "V3="), "3,unset,"),
+                            (("--", "V1=3", "V1=4"), "4,unset,2")):
+            run = self.jprof(*words, "sh", "-c", show)
+            self.assertEqual(run.stdout, said + "\n", run.stderr)
+        run = self.jprof("run", "--no-args", "V1=3", "sh", "-c", show)
+        self.assertEqual(run.stdout, "3,unset,2\n", run.stderr)
+        # The launcher's reporter, too, would have to load it.
+        run = self.jprof("LD_LIBRARY_PATH=" + self.path(),
+                         "JPROF_FLAGS=JP_DEPTH=7", "-F", "9")
+        self.assertEqual(run.returncode, 127)
+        self.assertIn("jprof: -F: not found", run.stderr)
+
+    def test_words_that_are_no_variables(self):
+        for name in ("1=2", "a-b=c", "=x"):
+            shutil.copy("/bin/true", self.path(name))
+            for word, path in (("./" + name, os.environ["PATH"]),
+                               (name, self.dir)):
+                run = self.jprof(word, env=dict(self.env, PATH=path))
+                self.assertEqual(run.returncode, 0, run.stderr)
+        for words in (("A=1",), ("--", "A=1", "B=2")):
+            run = self.jprof(*words)
+            self.assertEqual(run.returncode, 64, run.stderr)
+            self.assertIn("no program given behind " + words[-1], run.stderr)
+
+    def test_variables_that_the_launcher_uses(self):
+        """PATH finds the program, and flags are its flags."""
+        with open(self.path("own"), "w", encoding="ascii") as out:
+            out.write("#!/bin/sh\n%s\n" % BUSY)
+        os.chmod(self.path("own"), 0o755)
+        self.assertEqual(self.jprof("own").returncode, 127)
+        run = self.jprof("-o", "out", "PATH=%s:%s" % (self.dir,
+                                                      os.environ["PATH"]),
+                         "JPROF_FLAGS=JP_NO_ARGS", "own", SECRET)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn(SECRET.encode().hex().encode(),
+                         self.everything("out"))
+        self.assertNotIn(SECRET.encode(), self.everything("out"))
+        run = self.jprof("PATH=/none", "sh", "-c", "true")
+        self.assertEqual(run.returncode, 127, run.stderr)
+
+    def test_help_of_one_command(self):
+        everything = self.jprof("--help").stdout
+        for command, usage, option in (
+                ("run", "[run] [-F HZ", "--wall "),
+                ("view", "view [--with=", "opens the report"),
+                ("pack", "pack [-o FILE] DIR", "DIR.tar.zst"),
+                ("push", "push [--to=", "--tenant=NAME"),
+                ("start", "start|pause|clear|save PID", "steer"),
+                ("save", "start|pause|clear|save PID", "steer")):
+            for word in ("--help", "-h"):
+                run = self.jprof(command, word)
+                self.assertEqual((run.returncode, run.stderr), (0, ""))
+                self.assertTrue(run.stdout.startswith(
+                    "Usage: jprof " + usage), run.stdout)
+                self.assertIn(option, run.stdout)
+                self.assertIn(usage, everything)
+                self.assertEqual(run.stdout.count("Usage"), 1)
+        run = self.jprof("report", "--help")
+        self.assertIn("Usage: jprof-report", run.stdout)
+        # Behind other options, and not behind the end of them.
+        self.assertEqual(self.jprof("-F", "9", "--help").returncode, 0)
+        self.assertEqual(self.jprof("push", "--name", "x", "-h").returncode, 0)
+        self.assertEqual(self.jprof("--", "--help").returncode, 127)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            run = subprocess.run([self.JPROF, "view", "--help"], stdout=full,
+                                 stderr=subprocess.PIPE, check=False,
+                                 timeout=PATIENCE)
+        self.assertEqual(run.returncode, 2, run.stderr)
 
 
 del Base    # not to be run from here

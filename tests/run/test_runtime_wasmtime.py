@@ -69,6 +69,22 @@ MODULE = """(module
 """
 
 
+# The example of Wasmtime's page on perf (docs/examples-profiling-perf.md in its
+# repository), with the symbol that rustc gives fib::fib.
+FIB = """(module
+  (func $_ZN3fib3fib17h5420b1dd2a7c4e6fE (param i32) (result i32)
+    (if (result i32) (i32.lt_u (local.get 0) (i32.const 2))
+      (then (local.get 0))
+      (else (i32.add
+        (call $_ZN3fib3fib17h5420b1dd2a7c4e6fE
+          (i32.sub (local.get 0) (i32.const 1)))
+        (call $_ZN3fib3fib17h5420b1dd2a7c4e6fE
+          (i32.sub (local.get 0) (i32.const 2)))))))
+  (func (export "_start")
+    (drop (call $_ZN3fib3fib17h5420b1dd2a7c4e6fE (i32.const 42)))))
+"""
+
+
 def engine_s_command():
     """The path of Wasmtime's command in that environment."""
     found = glob.glob(os.path.join(
@@ -98,6 +114,18 @@ class Command(RuntimeCase):
 
     def test_jitdump_with_debug_information(self):
         self.check("--profile=jitdump", "-D", "debug-info=y")
+
+    def test_documented_example(self):
+        """fib(42) has 99% of the samples in fib::fib, as the page shows; the
+        engine compiles and starts in the others."""
+        self.write("fib.wat", FIB)
+        self.unharmed(engine_s_command(), "run", "--profile=jitdump",
+                      "fib.wat", out="")
+        run = self.main_run()
+        self.remove_originals(run)
+        stacks = self.stacks_of(run)
+        self.assertGreater(self.leaf_share(
+            stacks, "fib::fib::h5420b1dd2a7c4e6f"), 0.97)
 
 
 class Wasmtime(RuntimeCase):

@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import sys
 import unittest
 
@@ -125,6 +126,35 @@ class View(Case):
         self.viewer("firefox", "#!/bin/sh\nexit 7\n")
         done = self.jprof("view", "--with=firefox", "out", display=":9")
         self.assertEqual(done.status, 7, done.err)
+
+    def test_at_the_end_of_a_run(self):
+        """The status is the program's, and so is stdout."""
+        self.viewer("xdg-open")
+        self.viewer("pprof", "#!/bin/sh\necho \"$@\" >seen\n"
+                    "echo shown\nexit 9\n")
+        work = ["/bin/sh", "-c", "%s 0.2 >/dev/null; echo mine; exit 7" %
+                program("busy")]
+        for options, path in (
+                (("--view",), "report.html"),
+                (("--with=pprof",), "-http=localhost: new/profile.pb.gz"),
+                (("--view", "--with=pprof"),
+                 "-http=localhost: new/profile.pb.gz")):
+            done = self.jprof("run", "-o", "new", *options, *work,
+                              display=":9")
+            self.assertEqual((done.status, done.out), (7, "mine\n"), done.err)
+            self.assertTrue(self.seen().endswith(path), self.seen())
+            self.assertEqual("shown" in done.err, len(path) > 11)
+            shutil.rmtree(self.path("new"))
+        done = self.jprof("--view", "-o", "new", *work)
+        self.assertEqual((done.status, done.out), (7, "mine\n"))
+        self.assertIn("jprof: the report is not opened: xdg-open or a display "
+                      "is missing", done.err)
+        # Without a report there is nothing to open.
+        os.unlink(self.path("seen"))
+        done = self.jprof("--view", "/bin/true", display=":9")
+        self.assertEqual((done.status, done.out), (0, ""), done.err)
+        self.assertFalse(os.path.exists(self.path("seen")))
+        self.assertEqual(self.jprof("--with=emacs", *work).status, 64)
 
     def test_usage(self):
         for words in ((), ("out", "out"), ("--with=emacs", "out"),

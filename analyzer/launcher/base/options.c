@@ -93,7 +93,13 @@ static const char *const jit_kinds[] = {
 const char *const jl_jit_details[] = {[JL_DETAIL_FUNCTIONS] = "func",
                                       [JL_DETAIL_SOURCES] = "src",
                                       [JL_DETAIL_OPERATIONS] = "ir",
+                                      [JL_DETAIL_OPERANDS] = "ir-ops",
                                       NULL};
+
+const char *const jl_viewers[] = {[JL_VIEWER_PPROF] = "pprof",
+                                  [JL_VIEWER_FIREFOX] = "firefox",
+                                  [JL_VIEWER_SPEEDSCOPE] = "speedscope",
+                                  NULL};
 
 /* The parts of rows below. */
 #define FLAG(field) JR_FLAG(struct jl_options, field)
@@ -118,7 +124,13 @@ static const struct jr_option rows[] = {
              "names of its JIT code (the default); dump, source lines and "
              "machine code too; off, nothing"},
     {0, "--jit-detail", "KIND", CHOICE(detail, jl_jit_details), .joined = 1,
-     .help = "how much a SpiderMonkey says: func, src (the default), ir"},
+     .help = "how much a SpiderMonkey says: func, src (the default), ir, "
+             "ir-ops"},
+    {0, "--view", NULL, FLAG(view),
+     .help = "open the report in a browser when the program has ended"},
+    {0, "--with", "VIEWER", CHOICE(viewer, jl_viewers), .joined = 1,
+     .help = "open the profile in pprof, firefox or speedscope instead, as "
+             "view does"},
     {0, "--push", "URL", TEXT(push), .joined = 1,
      .help = "send the profile there while it is made, with the options of "
              "push"},
@@ -130,20 +142,64 @@ static const struct jr_option rows[] = {
 
 #define NROWS (sizeof rows / sizeof *rows)
 
-void jl_options_help(void)
+static void print_rows(void)
 {
     jr_option_help(stdout, rows, NROWS);
 }
 
-enum jr_word jl_option_next(struct jr_command_line *line,
+const struct jl_help jl_run_help = {
+    .usage =
+        "jprof [run] [-F HZ | -p SECONDS] [--wall] [-o DIR] [--public]\n"
+        "             [--no-args] [--jit=off|map|dump]\n"
+        "             [--jit-detail=func|src|ir|ir-ops] [--view]\n"
+        "             [--with=VIEWER] [--] [NAME=VALUE...] PROGRAM [ARG...]\n",
+    .text =
+        "run (the default) runs PROGRAM, takes samples of the stacks of all "
+        "its threads\n"
+        "and child processes, and writes log, map and report.html into one new "
+        "folder,\n"
+        "jprof-PROGRAM-DATE-PID, which nobody else can read. Each NAME=VALUE "
+        "is a\n"
+        "variable of PROGRAM's environment.\n",
+    .options = print_rows,
+};
+
+enum jr_word jl_option_next(const struct jl_help *help,
+                            struct jr_command_line *line,
                             const struct jr_option_table *tables,
                             size_t ntables)
 {
-    enum jr_word word = jr_option_next(line, tables, ntables);
+    enum jr_word word;
 
+    if (!line->no_options && jl_help_is(*line->words))
+        jl_help_show(help);
+    word = jr_option_next(line, tables, ntables);
     if (word == JR_WORD_WRONG)
         jl_usage_hint();
     return word;
+}
+
+/* Whether the word is NAME=VALUE with a name that a shell accepts: letters,
+ * digits and _, no digit first (POSIX.1-2017, XBD 3.235). */
+static int is_assignment(const char *word)
+{
+    size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyz"
+                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+    return length > 0 && !(word[0] >= '0' && word[0] <= '9') &&
+           word[length] == '=';
+}
+
+/* Takes the words behind the options. */
+static void take_program(struct jl_options *options, char **words)
+{
+    options->variables = words;
+    while (*words && is_assignment(*words))
+        words++;
+    if (!*words)
+        jl_usage("no program given behind %s", words[-1]);
+    options->nvariables = (size_t)(words - options->variables);
+    options->program = words;
 }
 
 void jl_options_parse(char **words, struct jl_options *options)
@@ -156,15 +212,17 @@ void jl_options_parse(char **words, struct jl_options *options)
     *options = (struct jl_options){.period_ns = PERIOD_NS,
                                    .jit = JL_JIT_MAP,
                                    .detail = JL_DETAIL_SOURCES,
+                                   .viewer = JL_VIEWER_REPORT,
                                    .every_ns = EVERY_NS,
                                    .ring_bytes = RING_BYTES};
     jl_destination_init(&options->to);
     do
-        word = jl_option_next(&line, tables, 2);
+        word = jl_option_next(&jl_run_help, &line, tables, 2);
     while (word == JR_WORD_OPTION);
     if (word == JR_WORD_END)
         jl_usage("no program given");
-    options->program = line.words - 1;
+    take_program(options, line.words - 1);
+    options->view |= options->viewer != JL_VIEWER_REPORT;
     if (options->push)
         jl_destination_check(&options->to, options->push);
 }

@@ -67,3 +67,12 @@ void jl_env_set(struct jl_env *env, const char *name, const char *value)
     if (word)
         put(env, word);
 }
+
+void jl_env_assign(struct jl_env *env, const char *assignment)
+{
+    size_t length = strcspn(assignment, "=");
+    char *name = jr_printf("%.*s", (int)length, assignment);
+
+    jl_env_set(env, name, assignment + length + 1);
+    free(name);
+}

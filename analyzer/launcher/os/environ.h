@@ -25,4 +25,7 @@ const char *jl_env_get(const struct jl_env *env, const char *name);
 /* Sets a variable; with value NULL, removes it. */
 void jl_env_set(struct jl_env *env, const char *name, const char *value);
 
+/* Sets the variable of an assignment, NAME=VALUE. */
+void jl_env_assign(struct jl_env *env, const char *assignment);
+
 #endif

@@ -85,9 +85,9 @@ char *jl_find_library(void)
     return path;
 }
 
-char *jl_find_command(const char *name)
+char *jl_find_in(const char *folders, const char *name)
 {
-    const char *at = getenv("PATH");
+    const char *at = folders;
     char *denied = NULL;
 
     if (strchr(name, '/'))
@@ -113,9 +113,14 @@ char *jl_find_command(const char *name)
     }
 }
 
-char *jl_find_program(const char *name)
+char *jl_find_command(const char *name)
 {
-    char *path = jl_find_command(name);
+    return jl_find_in(getenv("PATH"), name);
+}
+
+char *jl_find_program(const char *folders, const char *name)
+{
+    char *path = jl_find_in(folders, name);
     struct stat info;
 
     if (!path || stat(path, &info) != 0)

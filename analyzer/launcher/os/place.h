@@ -16,8 +16,11 @@ char *jl_find_reporter(void);
  * NULL: there is none. */
 char *jl_find_command(const char *name);
 
-/* The same for the program to profile: where it cannot be run, says so and
+/* The same in the folders of this PATH; NULL: the default ones. */
+char *jl_find_in(const char *folders, const char *name);
+
+/* jl_find_in for the program to profile: where it cannot be run, says so and
  * ends the launcher as a shell does. */
-char *jl_find_program(const char *name);
+char *jl_find_program(const char *folders, const char *name);
 
 #endif

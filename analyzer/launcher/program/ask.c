@@ -176,7 +176,7 @@ static char *trial_of(const struct asking *asking)
         return jr_strdup(asking->path);
     if (strcmp(jr_base_name(asking->file), name) == 0)
         return jr_strdup(asking->file);
-    return jl_find_command(name);
+    return jl_find_in(jl_env_get(asking->env, "PATH"), name);
 }
 
 /* Whether the runtime starts with the environment as it is now; true if that
@@ -407,7 +407,7 @@ void jl_ask(struct jl_request *request, const struct jl_options *options,
     *request = (struct jl_request){0};
     if (options->jit == JL_JIT_OFF)
         return;
-    asking.runtime = jl_recognise(path, options->program, &asking.file);
+    asking.runtime = jl_recognise(path, options->program, env, &asking.file);
     if (!asking.runtime)
         return;
     request->runtime = asking.runtime;

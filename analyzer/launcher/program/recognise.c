@@ -140,6 +140,7 @@ static int is_shells(char *const *words, size_t count)
 
 /* How far programs are followed: each that a script starts may be a script. */
 struct search {
+    const struct jl_env *env; /* of the program */
     char **file;
     unsigned looked; /* at so many programs */
 };
@@ -156,7 +157,7 @@ static const struct jl_runtime *follow_script(struct search *search,
     const struct jl_runtime *found = NULL;
     struct jl_script_programs programs;
 
-    jl_script_programs(path, &programs);
+    jl_script_programs(path, search->env, &programs);
     for (size_t i = 0; i < programs.count && !found; i++) {
         const char *name = programs.names[i], *base = jr_base_name(name);
 
@@ -173,7 +174,7 @@ static const struct jl_runtime *follow(struct search *search, const char *name,
                                        char *const *argv, int turns)
 {
     char line[LINE_SIZE], *words[WORDS_MAX + 1];
-    char *place = jl_find_command(name);
+    char *place = jl_find_in(jl_env_get(search->env, "PATH"), name);
     const struct jl_runtime *found = NULL;
     size_t count;
 
@@ -201,9 +202,9 @@ static const struct jl_runtime *follow(struct search *search, const char *name,
 }
 
 const struct jl_runtime *jl_recognise(const char *path, char *const *argv,
-                                      char **file)
+                                      const struct jl_env *env, char **file)
 {
-    struct search search = {.file = file};
+    struct search search = {.env = env, .file = file};
 
     *file = NULL;
     return follow(&search, path, argv, TURNS);

@@ -191,9 +191,10 @@ static void read_sourced(struct jl_script *script)
     }
 }
 
-void jl_script_programs(const char *path, struct jl_script_programs *programs)
+void jl_script_programs(const char *path, const struct jl_env *env,
+                        struct jl_script_programs *programs)
 {
-    struct jl_script script = {.path = path, .count = 1};
+    struct jl_script script = {.path = path, .env = env, .count = 1};
     const char *base = jr_base_name(path);
 
     *programs = (struct jl_script_programs){.count = 0};

@@ -181,7 +181,7 @@ static void add_variable(struct jl_script *script, const struct jl_span *name,
     for (size_t i = 0; i < script->count; i++)
         add_assigned(script, script->texts[i], name, depth, values);
     text = jr_printf("%.*s", (int)name->length, name->text);
-    given = getenv(text);
+    given = jl_env_get(script->env, text);
     free(text);
     if (given)
         add(values, jr_strdup(given));

@@ -7,12 +7,15 @@
 
 #include <stddef.h>
 
+#include "launcher/os/environ.h"
+
 #define JL_SCRIPT_WORDS 64 /* of a command; further ones are left out */
 #define JL_SCRIPT_VALUES 8 /* of a word */
 #define JL_SCRIPT_TEXTS 5
 
 struct jl_script {
     const char *path;
+    const struct jl_env *env;     /* of the program */
     char *folder;                 /* in which it is */
     char *texts[JL_SCRIPT_TEXTS]; /* its own first; others may assign, too */
     size_t count;
