@@ -22,8 +22,9 @@
 #define TEXT_STATE 32U
 #define BYTES_DATA 32U
 
-#define INTERPRETERS 64U /* looked at for a thread, */
-#define THREADS 16384U   /* and threads of each */
+#define INTERPRETERS 64U            /* looked at for a thread, */
+#define THREADS 4096U               /* and threads of all of them */
+#define STEPS (2 * JP_SCRIPT_ITEMS) /* through chains that may be circular */
 /* Bytes that are read of a PyCodeObject. */
 #define CODE_BYTES (jp_python.minor < 11 ? 144U : 192U)
 #define TABLE_MOST 65536U
@@ -66,9 +67,10 @@ static uint64_t thread_sig(struct jp_script *script)
         return script->thread = thread;
     uint64_t interpreter =
         jp_script_load_sig(script, jp_python.runtime + of->interpreters);
+    unsigned threads = 0;
     for (unsigned i = 0; interpreter != 0 && i < INTERPRETERS; i++) {
         thread = jp_script_load_sig(script, interpreter + of->threads);
-        for (unsigned k = 0; thread != 0 && k < THREADS; k++) {
+        for (; thread != 0 && threads < THREADS; threads++) {
             if (is_current_sig(script, thread))
                 return script->thread = thread;
             thread = jp_script_load_sig(script, thread + of->thread_next);
@@ -236,6 +238,8 @@ static enum status frame_sig(struct jp_script *script, uint64_t *back,
 {
     const struct jp_python_layout *of = jp_python.layout;
     uint32_t number;
+    if (++script->steps > STEPS)
+        return NO_CODE;
     jp_script_make_room_sig(script);
     const uint64_t *frame = jp_script_block_sig(
         script, script->frame, jp_python.minor < 11 ? 112 : 80);
@@ -278,7 +282,7 @@ static int is_root_sig(const struct jp_script *script, uint64_t cframe)
 static enum jp_script_step by_cframes_sig(struct jp_script *script)
 {
     const struct jp_python_layout *of = jp_python.layout;
-    while (script->chain != 0) {
+    while (script->chain != 0 && ++script->steps <= STEPS) {
         const uint64_t *cframe = jp_script_block_sig(script, script->chain, 24);
         if (cframe == NULL)
             break;

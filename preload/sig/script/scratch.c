@@ -27,8 +27,10 @@ static uint16_t *slot_sig(struct jp_script *script, uint64_t address,
     uint32_t at = (uint32_t)(address >> 3 ^ address >> 12);
     for (;; at++) {
         uint16_t *slot = &script->slots[at % JP_SCRIPT_SLOTS];
+        if (*slot == 0)
+            return slot;
         const struct jp_script_copy *copy = &script->copies[*slot - 1];
-        if (*slot == 0 || (copy->address == address && copy->size >= size))
+        if (copy->address == address && copy->size >= size)
             return slot;
     }
 }

@@ -58,6 +58,7 @@ struct jp_script {
     uint64_t frame, chain; /* where reading goes on; interpreter's own use */
     uint32_t group;        /* the first item of the group that is being read */
     uint32_t count;
+    uint32_t steps; /* frames and marks looked at, of this stack */
     struct jp_script_item items[JP_SCRIPT_ITEMS];
     uint64_t marks[JP_SCRIPT_ITEMS];
     struct jp_script_fresh fresh;

@@ -75,7 +75,7 @@ int jp_script_begin_sig(struct jp_buffer *buffer, int direct)
         return 0;
     script->direct = (uint32_t)direct;
     script->self = (uint64_t)__builtin_thread_pointer() + self_offset;
-    script->started = script->count = script->group = 0;
+    script->started = script->count = script->group = script->steps = 0;
     script->fresh.id = 0;
     if (!direct)
         jp_script_refresh_sig(script);
