@@ -44,7 +44,8 @@ FUZZ_PRE := cfi python
 FUZZ_PRE := $(FUZZ_PRE:%=$(B)/tests/fuzz/fuzz_%)
 FUZZ_PRE_LONG := $(FUZZ_PRE:$(B)/tests/fuzz/%=$(B)/libfuzzer/%)
 $(B)/tests/fuzz/fuzz_python $(B)/libfuzzer/fuzz_python: FUZZ_WRAP := \
-  jp_module_read_sig jp_sys_gather_sig jp_mapfile_append_sig
+  jp_module_read_sig jp_sys_gather_sig jp_mapfile_append_sig \
+  jp_script_number_sig
 # Those whose files are in memory alone.
 FUZZ_FAST := profile dwarf
 FUZZ_HELD := tests/fuzz/held.c tests/fuzz/parts.c

@@ -221,7 +221,7 @@ static int64_t offset_sig(struct jp_script *script, const uint64_t *frame,
     const struct jp_python_layout *of = jp_python.layout;
     if (jp_python.minor < 11) {
         const int32_t last = i32_of(frame, of->frame_instruction);
-        return last < 0 ? 0 : last * (jp_python.minor == 10 ? 2 : 1);
+        return last < 0 ? 0 : (int64_t)last * (jp_python.minor == 10 ? 2 : 1);
     }
     const int64_t at =
         (int64_t)(u64_of(frame, of->frame_instruction) - code - of->code_bytes);
