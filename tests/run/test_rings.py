@@ -80,8 +80,12 @@ class Rings(Case):
         self.assertEqual(float(first["wall_s"]), 0.1)
 
     def test_killed(self):
+        """The ring has 8 chunks.  Each thread that lost its CPU in a handler
+        keeps its chunk, and other threads begin another one, which is nearly
+        empty when the process is killed.  Once, beside other tests, the ring
+        had 50% of what its bytes would hold."""
         _, samples = self.ring(251, signal.SIGKILL, program("loads"), "idle",
-                               "100", "250")
+                               "100", "250", least=0.45)
         self.assertGreater(len(samples), 150)
 
 
