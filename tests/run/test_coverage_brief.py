@@ -95,7 +95,7 @@ SHARES = r"""
 static int work(void *data)
 {
     (void)data;
-    for (volatile unsigned long i = 0; i < 150000000; i++)
+    for (volatile unsigned long i = 0; i < 1000000000; i++)
         ;
     return 0;
 }

@@ -28,7 +28,7 @@ PART(other, "_Z5otheri.part.0")
 PART(label, "work.partly")
 int main(void)
 {
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 400; i++) {
         work(2000000);
         cold(1500000);
         copy(1000000);
