@@ -28,6 +28,7 @@
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/state/process.h"
+#include "../../preload/sig/script/step.h"
 #include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/os/sys.h"
 #include "../../preload/sig/unwind/unwind.h"
@@ -131,7 +132,8 @@ static enum jp_reason walk_twice(struct jp_thread *thread,
     struct jp_buffer *second = result != NULL ? second_buffer(thread) : NULL;
     enum jp_reason reasons[2];
     uint32_t epoch = buffer->maps_epoch;
-    if (second == NULL)
+    /* (Frames of scripts are read in the same place.) */
+    if (second == NULL || buffer->ask == JP_SCRIPT_READ)
         return __real_jp_walk_sig(thread, buffer, context);
     for (int turn = 0;; turn++) {
         /* A rule that cannot be made while libraries are opened or closed can
